@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use nearfar_kernels::find;
 use nearfar_machine::MemoryPolicy;
-use nearfar_model::{Flow, Hybrid, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
+use nearfar_model::{Flow, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
 
 use crate::candidate::Candidate;
 use crate::demand::{Demand, DemandError};
@@ -57,10 +57,8 @@ pub struct Ranking {
 /// Why nothing is advised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdviceError {
-    /// The record does not hold what a model needs.
     #[error("no flow model: {0}")]
     NoModel(Inapplicable),
-    /// The demand is not one of this machine.
     #[error(transparent)]
     Demand(#[from] DemandError),
 }
@@ -120,8 +118,8 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
         is_kept || is_default(placing)
     });
     let mut is_default_seen = false;
-    let of_pair =
-        default_team.and_then(|team| hybrid_candidates(hybrid.as_ref(), figures, demand, team));
+    let of_pair = default_team
+        .and_then(|team| fast_share::candidates(hybrid.as_ref(), machine, demand, team));
     let mut all = of_pair.unwrap_or_else(|| {
         let mut all = Vec::new();
         let mut by_itself = None;
@@ -155,18 +153,6 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
         unmeasured: usable.into_iter().filter(|node| !reached.contains(node)).collect(),
         flow,
     })))
-}
-
-/// The candidates of the hybrid model where the team is of one initiator that it knows.
-fn hybrid_candidates(
-    hybrid: Option<&Hybrid>,
-    figures: &RecordFigures<'_>,
-    demand: &Demand,
-    team: &Team,
-) -> Option<Vec<Candidate>> {
-    let machine = &figures.record().header.machine;
-    let pair = fast_share::pair_of(hybrid, machine, demand, team)?;
-    fast_share::candidates(pair, machine, demand, team)
 }
 
 /// The position of the kernel whose share of loads is nearest to what is asked; the first where

@@ -1,10 +1,11 @@
 //! What a program asks of memory, as far as its user knows or a profile told.
 
 use nearfar_model::SeenAccess;
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 /// How the threads of a program use its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
@@ -39,22 +40,13 @@ pub struct Demand {
 
 impl Pattern {
     pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Private => "private",
-            Self::Regular => "regular",
-            Self::Irregular => "irregular",
-        }
-    }
 }
+
+words!(Pattern);
 
 /// Why a demand cannot be looked at on a machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DemandError {
-    /// An initiator is not of this machine.
     #[error(
         "there is no initiator {initiator} whose cores may be used; the record's machine has {known}"
     )]
@@ -63,10 +55,8 @@ pub enum DemandError {
         /// Those that there are.
         known: String,
     },
-    /// An initiator is named twice.
     #[error("initiator {0} is named twice; name each once")]
     InitiatorTwice(u32),
-    /// More threads than cores.
     #[error(
         "{threads} threads do not find a core each: {initiators} {cores}; the record says nothing of \
          threads that share a core, so ask for at most as many"
@@ -77,7 +67,6 @@ pub enum DemandError {
         initiators: String,
         cores: u32,
     },
-    /// No thread, or fewer than initiators.
     #[error(
         "{initiators} initiators need a thread each, and {threads} were asked for; name fewer initiators or \
          ask for more threads"
@@ -87,10 +76,8 @@ pub enum DemandError {
         /// Initiators that were named.
         initiators: usize,
     },
-    /// The load share is none.
     #[error("the load share is not between 0 and 1")]
     NoShare,
-    /// The law says nothing of these threads.
     #[error(
         "the record has no lone figure of these initiators with their own memory; `nearfar \
          characterize --suite standard` measures all pairs"

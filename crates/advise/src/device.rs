@@ -49,13 +49,10 @@ pub const PRACTICAL: f64 = 0.05;
 /// Why there is no advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceAdviceError {
-    /// No copies.
     #[error("the record has no copies to devices{}", reasons(.0))]
     NotMeasured(Vec<String>),
-    /// Another device.
     #[error("the record has no device {device}; it has {}", .known.join(", "))]
     Unknown { device: String, known: Vec<String> },
-    /// No node with both ways.
     #[error("no node has copies of pinned memory to {0} and back")]
     OneWay(String),
 }

@@ -19,7 +19,7 @@ const LEAST_GAIN: f64 = 0.05;
 
 /// The pair of memories that the model knows of a team's only initiator, where its pages come to lie
 /// on one of the two by themselves and find room there.
-pub(crate) fn pair_of<'a>(
+fn pair_of<'a>(
     hybrid: Option<&'a Hybrid>,
     machine: &Machine,
     demand: &Demand,
@@ -27,22 +27,22 @@ pub(crate) fn pair_of<'a>(
 ) -> Option<&'a HybridPair> {
     let [only] = team.workers.as_slice() else { return None };
     let fits = |node: u32| room_share(machine, node, demand.working_set_bytes) >= 1.0;
-    let pairs = hybrid?.of_initiator(only.initiator);
-    let mut known = pairs.filter(|pair| {
+    hybrid?.of_initiator(only.initiator).find(|pair| {
         let cores = f64::from(only.threads) / f64::from(pair.threads.max(1));
         cores >= LEAST_CORES && pair.default_node.is_some_and(fits)
-    });
-    demand.load_share.and_then(|_| known.next())
+    })
 }
 
-/// The candidates on the two memories of a pair, the default first where the model knows it.
+/// The candidates on the two memories of the initiator that a team is of, the default first; `None`
+/// where the model does not know them.
 pub(crate) fn candidates(
-    pair: &HybridPair,
+    hybrid: Option<&Hybrid>,
     machine: &Machine,
     demand: &Demand,
     team: &Team,
 ) -> Option<Vec<Candidate>> {
     let load_share = demand.load_share?;
+    let pair = pair_of(hybrid, machine, demand, team)?;
     let default_share = if pair.default_node == Some(pair.slow_node) { 0.0 } else { 1.0 };
     let default = pair.predict(HybridShares::together(load_share, default_share))?;
     let of = |prediction: &HybridPrediction, fast_share: f64| {
@@ -86,12 +86,13 @@ pub(crate) fn candidates(
     let mut shares = vec![1.0, 0.0, 0.5];
     shares.extend(best(1.0));
     shares.extend(best(room));
-    let mut all: Vec<Candidate> = Vec::new();
-    let mut first = of(&default, default_share);
-    first.policies = vec![MemoryPolicy::FirstTouch];
-    (first.kind, first.is_default) = (CandidateKind::FirstTouch, true);
-    first.gain = Some(0.0);
-    all.push(first);
+    let mut all = vec![Candidate {
+        kind: CandidateKind::FirstTouch,
+        is_default: true,
+        policies: vec![MemoryPolicy::FirstTouch],
+        gain: Some(0.0),
+        ..of(&default, default_share)
+    }];
     if demand.pattern == Pattern::Private {
         // What the program does by itself is the local placement.
         shares.retain(|&share| (share - default_share).abs() > 1e-9);

@@ -17,14 +17,14 @@ mod question;
 mod room;
 mod search;
 mod team;
-mod uncertainty;
 
 pub use advice::{Advice, AdviceError, Ranking, advise};
 pub use candidate::{AdvisingModel, Candidate, CandidateKind};
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
-pub use question::{KernelRatios, PageNode, Question, Shares, Throughput, Workers};
-pub use room::{Room, USABLE_SHARE};
-pub use search::{Found, MOST_NODES};
+pub use question::{
+    KernelRatios, PageNode, Question, Shares, Throughput, Workers, possible_machines,
+};
+pub use room::Room;
+pub use search::Found;
 pub use team::Team;
-pub use uncertainty::possible_machines;

@@ -8,11 +8,10 @@ use nearfar_model::{Flow, first_cause};
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{KernelRatios, PageNode, Question, Shares, Workers};
+use crate::question::{KernelRatios, PageNode, Question, Shares, Workers, possible_machines};
 use crate::room::{room, room_share, takes_pages};
 use crate::search::equal_shares;
 use crate::team::Team;
-use crate::uncertainty::possible_machines;
 
 /// So many of the best starts are candidates, beside each lone node and all nodes.
 const KEPT: usize = 10;

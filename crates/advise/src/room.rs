@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// The part of a node's memory that a program can have: the record does not know what is free, and
 /// the system needs some.
-pub const USABLE_SHARE: f64 = 0.9;
+const USABLE_SHARE: f64 = 0.9;
 
 /// Whether a placement finds room.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -77,16 +77,14 @@ impl Question<'_> {
         let valued = all.filter_map(|pages| Some((self.throughput(&pages)?.paced, pages)));
         valued.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, pages)| pages)
     }
-}
 
-impl Question<'_> {
-    /// Better shares than these and their throughput / that of these, as far as moves between two
-    /// nodes lead. Nothing is moved to where it finds no room.
-    pub fn exchange(&self, start: Vec<Shares>) -> Vec<Shares> {
+    /// Better shares than these, as far as moves between two nodes lead. Nothing is moved to where it
+    /// finds no room.
+    fn exchange(&self, start: Vec<Shares>) -> Vec<Shares> {
         let mut pages = start;
-        self.climb(&mut pages, &STEPS, |pages| self.score(self.throughput(pages)?, pages));
+        self.climb(&mut pages, &STEPS, |pages| Some(score(self.throughput(pages)?, pages)));
         if pages.len() == 1 && !self.possible.is_empty() {
-            let expected = |pages: &[Shares]| self.score(self.expected_throughput(pages)?, pages);
+            let expected = |pages: &[Shares]| Some(score(self.expected_throughput(pages)?, pages));
             self.climb(&mut pages, &LAST_STEPS, expected);
         }
         pages
@@ -138,15 +136,15 @@ impl Question<'_> {
         }
         *reached > before
     }
+}
 
-    fn score(&self, throughput: Throughput, pages: &[Shares]) -> Option<f64> {
-        let counts = if pages.len() > 1 { SUM_COUNTS } else { 0.0 };
-        Some(throughput.paced + counts * throughput.sum)
-    }
+fn score(throughput: Throughput, pages: &[Shares]) -> f64 {
+    let counts = if pages.len() > 1 { SUM_COUNTS } else { 0.0 };
+    throughput.paced + counts * throughput.sum
 }
 
 /// Of so many nodes all subsets are looked at, 255 of them.
-pub const MOST_NODES: usize = 8;
+pub(crate) const MOST_NODES: usize = 8;
 
 /// Subsets of so many nodes, each in ascending order, none twice. Of more than
 /// [`MOST_NODES`] those of the ones that can give most, by `most`; and the named groups.

@@ -4,17 +4,15 @@
 
 mod arrays;
 mod failure;
-mod layout;
 mod places;
 mod questions;
 mod record;
 
 pub use failure::{Code, nearfar_error_detail, nearfar_error_text};
-pub use layout::{NO_CPU_NODE, PlaceDescription};
 pub use nearfar_runtime::{RankedNode, RankedPlace, Running, Touched, User};
 pub use places::{
-    nearfar_describe_place, nearfar_lone_rate, nearfar_nodes, nearfar_place_count,
-    nearfar_place_cpus,
+    NO_CPU_NODE, PlaceDescription, nearfar_describe_place, nearfar_lone_rate, nearfar_nodes,
+    nearfar_place_count, nearfar_place_cpus,
 };
 pub use questions::{nearfar_rank, nearfar_rank_nodes};
 pub use record::{nearfar_free, nearfar_open, nearfar_version};

@@ -4,7 +4,23 @@ use nearfar_runtime::{Place, Ranking, UnknownPair};
 
 use crate::arrays::{put, put_all, reference};
 use crate::failure::{Code, Failure, code_of};
-use crate::layout::{NO_CPU_NODE, PlaceDescription};
+
+/// `nearfar_place`: where tasks can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct PlaceDescription {
+    /// Its number among its kind.
+    pub cpu_group: u32,
+    /// The initiator that it belongs to.
+    pub initiator: u32,
+    /// Lowest node with CPUs of that initiator, or [`NO_CPU_NODE`].
+    pub cpu_node: u32,
+    /// How many CPUs it has.
+    pub cpus: u32,
+}
+
+/// `NEARFAR_NO_CPU_NODE`: an initiator has no node with CPUs.
+pub const NO_CPU_NODE: u32 = u32::MAX;
 
 /// How many places there are; see the header.
 ///

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use nearfar_machine::Machine;
 
 use crate::args::MachineSource;
-use crate::exit_status;
+use crate::exit_status::ExitStatus as Status;
 use crate::hwloc;
 use crate::output;
 
@@ -96,15 +96,14 @@ fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// What the process of its own does: reads, prints the machine, ends.
-pub fn serve(source: &MachineSource) -> anyhow::Result<exit_status::ExitStatus> {
+pub fn serve(source: &MachineSource) -> anyhow::Result<Status> {
     nearfar_sys::limit_self(CPU_SECONDS, ADDRESS_SPACE_BYTES)?;
     let machine = match (&source.xml, &source.synthetic) {
         (Some(path), _) => hwloc::ask_in_child(|| nearfar_topology::read_xml(path))?,
         (None, Some(text)) => hwloc::ask_in_child(|| nearfar_topology::parse_synthetic(text))?,
         (None, None) => bail!("neither a file nor a text was given"),
     };
-    output::print_json(&machine)?;
-    Ok(exit_status::ExitStatus::Done)
+    output::answer(true, &machine, String::new)
 }
 
 #[cfg(test)]
@@ -112,23 +111,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crash_of_the_reader_is_told_as_one() {
-        let segmentation_fault = ExitStatus::from_raw(11);
-        let error = interpret("evil.xml", segmentation_fault, b"", b"").unwrap_err().to_string();
-        assert!(error.contains("evil.xml") && error.contains("signal 11"), "{error}");
-    }
-
-    #[test]
-    fn a_refusal_is_passed_on_without_the_banner() {
-        let refused = ExitStatus::from_raw(2 << 8);
-        let said = b"* hwloc banner\nnearfar: f.xml is not XML\n";
-        let error = interpret("f.xml", refused, b"", said).unwrap_err().to_string();
-        assert_eq!(error, "f.xml is not XML");
-    }
-
-    #[test]
-    fn half_an_answer_is_no_machine() {
-        let error = interpret("f.xml", ExitStatus::from_raw(0), b"{\"source\":", b"").unwrap_err();
-        assert!(error.to_string().contains("gave no machine"));
+    fn what_became_of_the_reader_is_told() {
+        for (status, found, complaint, told) in [
+            (11, "", "", "it read f.xml (signal 11)"),
+            (2 << 8, "", "* hwloc banner\nnearfar: f.xml is not XML\n", "f.xml is not XML"),
+            (0, "{\"source\":", "", "reading f.xml gave no machine"),
+        ] {
+            let status = ExitStatus::from_raw(status);
+            let read = interpret("f.xml", status, found.as_bytes(), complaint.as_bytes());
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains(told) && !error.contains("banner"), "{error}");
+        }
     }
 }

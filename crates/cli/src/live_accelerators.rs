@@ -68,8 +68,7 @@ pub fn serve(backend: &str) -> anyhow::Result<Status> {
     let backend = backend.context("no such interface to devices")?;
     let shown: Shown = find_accelerators_of(backend)
         .map_err(|NoDevices { reason, is_broken }| Silence { reason, is_broken });
-    output::print_json(&shown)?;
-    Ok(Status::Done)
+    output::answer(true, &shown, String::new)
 }
 
 fn ask(backend: Backend) -> Shown {

@@ -9,7 +9,6 @@ mod live_accelerators;
 mod live_machine;
 mod near_device;
 mod output;
-mod profile_file;
 mod progress;
 mod record_file;
 mod record_header;
@@ -25,7 +24,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(&error).into(),
     };
-    match command::run(arguments.command, &nearfar_topology::overrides()) {
+    match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);
             ExitStatus::EndedBySignal(signal).into()

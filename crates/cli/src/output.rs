@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use nearfar_document::write_json;
 use serde::Serialize;
 
+use crate::exit_status::ExitStatus;
+
 /// Standard output cannot be written.
 #[derive(Debug)]
 pub struct OutputError(io::Error);
@@ -27,15 +29,14 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a view as JSON, one line.
-pub fn print_json(view: &impl Serialize) -> anyhow::Result<()> {
-    print(&json_line(view)?)
-}
-
-/// Says a view as JSON, one line, on standard error: where standard output is a program's own.
-pub fn say_json(view: &impl Serialize) -> anyhow::Result<()> {
-    say(json_line(view)?.trim_end());
-    Ok(())
+/// Prints what a command found: as JSON where that is asked for, else as text.
+pub fn answer(
+    as_json: bool,
+    view: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<ExitStatus> {
+    print(&if as_json { json_line(view)? } else { text() })?;
+    Ok(ExitStatus::Done)
 }
 
 /// A view as a line of JSON: the one form in which it is printed.

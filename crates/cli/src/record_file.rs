@@ -1,12 +1,13 @@
-//! Where records are: named by the user, or in the state folder.
+//! Where records are: named by the user, or in the state folder. Profiles are named.
 
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use nearfar_record::host_name;
-use nearfar_record::{ReadError, Record, read_record, record_name, state_folder};
+use nearfar_record::{Profile, Record, read_record, record_name, state_folder};
 
 use crate::output;
 
@@ -44,19 +45,25 @@ pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
 
 /// Reads a record; `-` is standard input.
 pub fn read(path: &Path) -> anyhow::Result<Record> {
-    read_by(path, read_record)
+    read_by(path, "record", read_record)
 }
 
-/// The same into what `read` makes of it.
-pub fn read_by<T>(
+/// Reads a profile; `-` is standard input.
+pub fn read_profile(path: &Path) -> anyhow::Result<Profile> {
+    read_by(path, "profile", nearfar_record::read_profile)
+}
+
+/// What `read` makes of a file of that kind.
+pub fn read_by<T, E: Error + Send + Sync + 'static>(
     path: &Path,
-    read: impl FnOnce(Box<dyn Read>) -> Result<T, ReadError>,
+    kind: &str,
+    read: impl FnOnce(Box<dyn Read>) -> Result<T, E>,
 ) -> anyhow::Result<T> {
     if path.as_os_str() == "-" {
         return read(Box::new(io::stdin().lock())).context("standard input");
     }
     let file =
-        File::open(path).with_context(|| format!("cannot open the record {}", path.display()))?;
+        File::open(path).with_context(|| format!("cannot open the {kind} {}", path.display()))?;
     read(Box::new(file)).with_context(|| format!("{}", path.display()))
 }
 

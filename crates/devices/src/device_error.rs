@@ -31,6 +31,12 @@ impl DeviceError {
     pub(crate) fn new(what: Kind, text: impl Into<String>) -> Self {
         Self { what, text: text.into() }
     }
+
+    /// The same of a call that locks pages, unless the device is gone.
+    pub(crate) fn not_pinned(self) -> Self {
+        let what = if self.what == Kind::Lost { Kind::Lost } else { Kind::NotPinned };
+        Self { what, ..self }
+    }
 }
 
 impl fmt::Display for DeviceError {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use libloading::Library;
 use nearfar_machine::{Accelerator, Backend};
 
 use crate::found::NoDevices;
@@ -45,25 +46,26 @@ impl Instruments {
 
 fn cuda_driver() -> Result<cuda::Functions, NoDevices> {
     // Without its number the name can be that of a toolkit's stub, which has no driver behind it.
-    let library = load(&["libcuda.so.1", "libcuda.so"]).map_err(|why| NoDevices {
-        reason: format!("NVIDIA's driver (libcuda.so.1) cannot be loaded: {}", why.reason),
-        ..why
-    })?;
-    let functions = cuda::Functions::find(&library).map_err(|why| {
-        NoDevices::broken(format!("NVIDIA's driver (libcuda.so.1) cannot be used: {why}"))
-    })?;
-    std::mem::forget(library);
-    Ok(functions)
+    functions_of("NVIDIA's driver", ["libcuda.so.1", "libcuda.so"], cuda::Functions::find)
 }
 
 fn opencl_loader() -> Result<opencl::Functions, NoDevices> {
-    let library = load(&["libOpenCL.so.1", "libOpenCL.so"]).map_err(|why| NoDevices {
-        reason: format!("OpenCL's loader (libOpenCL.so.1) cannot be loaded: {}", why.reason),
+    functions_of("OpenCL's loader", ["libOpenCL.so.1", "libOpenCL.so"], opencl::Functions::find)
+}
+
+/// The functions of a library, the first of these that is there.
+fn functions_of<Functions>(
+    what: &str,
+    names: [&str; 2],
+    find: impl FnOnce(&Library) -> Result<Functions, String>,
+) -> Result<Functions, NoDevices> {
+    let what = format!("{what} ({})", names[0]);
+    let library = load(&names).map_err(|why| NoDevices {
+        reason: format!("{what} cannot be loaded: {}", why.reason),
         ..why
     })?;
-    let functions = opencl::Functions::find(&library).map_err(|why| {
-        NoDevices::broken(format!("OpenCL's loader (libOpenCL.so.1) cannot be used: {why}"))
-    })?;
+    let functions =
+        find(&library).map_err(|why| NoDevices::broken(format!("{what} cannot be used: {why}")))?;
     std::mem::forget(library);
     Ok(functions)
 }

@@ -67,3 +67,37 @@ pub(crate) fn text_of(written: &[c_char]) -> String {
         written.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&bytes).trim().to_string()
 }
+
+/// C functions that do nothing and answer a code, for tables in tests.
+#[cfg(test)]
+pub(crate) trait Answering {
+    fn answering<const CODE: i32>() -> Self;
+}
+
+#[cfg(test)]
+macro_rules! answering {
+    ($($argument:ident)*) => {
+        impl<$($argument),*> Answering for unsafe extern "C" fn($($argument),*) -> i32 {
+            fn answering<const CODE: i32>() -> Self {
+                unsafe extern "C" fn answer<const CODE: i32, $($argument),*>(
+                    $(_: $argument),*
+                ) -> i32 {
+                    CODE
+                }
+                answer::<CODE, $($argument),*>
+            }
+        }
+    };
+}
+#[cfg(test)]
+mod answering {
+    use super::Answering;
+
+    answering!(A);
+    answering!(A B);
+    answering!(A B C);
+    answering!(A B C D);
+    answering!(A B C D E);
+    answering!(A B C D E F);
+    answering!(A B C D E F G H I);
+}

@@ -217,10 +217,16 @@ impl<'a> Transfer<'a> {
         for (memory, way) in ways.iter_mut().enumerate() {
             match way {
                 Way::Out { from } => {
-                    copies.write_inverted(memory, from.words())?;
+                    copies.fill(memory, from.words().len(), inverted(piece_of(from.words())))?;
                 }
-                Way::In { into, sent } => *sent = copies.write_inverted(memory, into.words())?,
-                Way::Across { words } => copies.write_patterns(*words)?,
+                Way::In { into, sent } => {
+                    let words = into.words();
+                    *sent = copies.fill(memory, words.len(), inverted(piece_of(words)))?;
+                }
+                Way::Across { words } => {
+                    copies.fill(0, *words, fill_with_pattern)?;
+                    copies.fill(1, *words, inverted(fill_with_pattern))?;
+                }
             }
         }
         Ok(Self { copies, ways, copied: false, broken: None, device })
@@ -268,13 +274,16 @@ impl<'a> Transfer<'a> {
         let mut wrong = None;
         for (memory, way) in self.ways.iter_mut().enumerate() {
             let found = match way {
-                Way::Out { from } => self.copies.compare(memory, from.words())?,
+                Way::Out { from } => {
+                    let words = from.words();
+                    self.copies.compare(memory, words.len(), piece_of(words))?
+                }
                 Way::In { into, sent } => {
                     let arrived = Hash::of(into.words()) == *sent;
                     invert(into.words_mut());
                     (!arrived).then(|| "the hash of what came to the host is another".into())
                 }
-                Way::Across { words } => self.copies.compare_patterns(*words)?,
+                Way::Across { words } => self.copies.compare(1, *words, fill_with_pattern)?,
             };
             wrong = wrong.or(found);
         }
@@ -323,72 +332,61 @@ impl Copies {
         }
     }
 
-    /// Sets a device's memory to these words inverted. Returns the hash of what was written.
-    fn write_inverted(&mut self, memory: usize, words: &[u64]) -> Result<Hash, DeviceError> {
+    /// Sets so many words of a device's memory to what is filled into each piece, which begins
+    /// at the word that is given. Returns the hash of what was written.
+    fn fill(
+        &mut self,
+        memory: usize,
+        words: usize,
+        fill: impl Fn(&mut [u64], usize),
+    ) -> Result<Hash, DeviceError> {
         let mut hash = Hash::new();
-        let mut piece = Vec::with_capacity(PIECE.min(words.len()));
-        for (index, original) in words.chunks(PIECE).enumerate() {
-            piece.clear();
-            piece.extend_from_slice(original);
-            invert(&mut piece);
-            hash.add(&piece);
-            self.write(memory, index * PIECE, &piece)?;
+        let mut piece = vec![0; PIECE.min(words)];
+        for first in (0..words).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(words - first)];
+            fill(piece, first);
+            hash.add(piece);
+            self.write(memory, first, piece)?;
         }
         Ok(hash)
     }
 
-    /// How a device's memory differs from these words; sets it to them inverted.
-    fn compare(&mut self, memory: usize, words: &[u64]) -> Result<Option<String>, DeviceError> {
-        let mut wrong = None;
-        for (index, expected) in words.chunks(PIECE).enumerate() {
-            let found = self.compare_piece(memory, index * PIECE, expected)?;
-            wrong = wrong.or(found);
-        }
-        Ok(wrong.map(|byte| format!("byte {byte} of {} differs", size_of_val(words))))
-    }
-
-    /// The first byte of the memory that differs from these words, which begin at `word`.
-    fn compare_piece(
+    /// How a device's memory differs from what is expected of each piece; sets it to that inverted.
+    fn compare(
         &mut self,
         memory: usize,
-        word: usize,
-        expected: &[u64],
-    ) -> Result<Option<usize>, DeviceError> {
-        let mut inverted = expected.to_vec();
-        invert(&mut inverted);
-        // A reading that does nothing leaves what nobody expects.
-        let mut arrived = inverted.clone();
-        self.read(memory, word, &mut arrived)?;
-        self.write(memory, word, &inverted)?;
-        let differs = first_difference(expected, &arrived);
-        Ok(differs.map(|byte| word * size_of::<u64>() + byte))
-    }
-
-    /// Sets the sender's memory (0) to the pattern and the receiver's (1) to it inverted.
-    fn write_patterns(&mut self, words: usize) -> Result<(), DeviceError> {
-        let mut piece = vec![0; PIECE.min(words)];
-        for first in (0..words).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(words - first)];
-            fill_with_pattern(piece, first);
-            self.write(0, first, piece)?;
-            invert(piece);
-            self.write(1, first, piece)?;
-        }
-        Ok(())
-    }
-
-    /// How the receiver's memory differs from the pattern; sets it to the pattern inverted.
-    fn compare_patterns(&mut self, words: usize) -> Result<Option<String>, DeviceError> {
+        words: usize,
+        expect: impl Fn(&mut [u64], usize),
+    ) -> Result<Option<String>, DeviceError> {
         let mut wrong = None;
-        let mut piece = vec![0; PIECE.min(words)];
+        let mut expected = vec![0; PIECE.min(words)];
         for first in (0..words).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(words - first)];
-            fill_with_pattern(piece, first);
-            let found = self.compare_piece(1, first, piece)?;
-            wrong = wrong.or(found);
+            let expected = &mut expected[..PIECE.min(words - first)];
+            expect(expected, first);
+            let mut inverted = expected.to_vec();
+            invert(&mut inverted);
+            // A reading that does nothing leaves what nobody expects.
+            let mut arrived = inverted.clone();
+            self.read(memory, first, &mut arrived)?;
+            self.write(memory, first, &inverted)?;
+            let differs = first_difference(expected, &arrived);
+            wrong = wrong.or(differs.map(|byte| first * size_of::<u64>() + byte));
         }
         let bytes = words * size_of::<u64>();
         Ok(wrong.map(|byte| format!("byte {byte} of {bytes} differs")))
+    }
+}
+
+/// Fills pieces with these words.
+fn piece_of(words: &[u64]) -> impl Fn(&mut [u64], usize) {
+    |piece, first| piece.copy_from_slice(&words[first..first + piece.len()])
+}
+
+/// Fills pieces with the inverse of what another fills them with.
+fn inverted(fill: impl Fn(&mut [u64], usize)) -> impl Fn(&mut [u64], usize) {
+    move |piece, first| {
+        fill(piece, first);
+        invert(piece);
     }
 }
 

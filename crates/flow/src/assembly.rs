@@ -1,27 +1,27 @@
 //! A machine made of the keys of its file.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use nearfar_machine::Machine;
-use nearfar_units::excerpt;
 
 use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
 use crate::calibration::calibrate;
 use crate::capacities::Capacities;
 use crate::layout::lay_out_machine;
-use crate::machine_file::{self, KernelBehaviour, KernelEntry, MachineFile};
-use crate::noise::Noise;
+use crate::machine_file::{KernelBehaviour, KernelEntry, MachineFile, check_variants, required};
+use crate::pair_selection::Pairs;
 use crate::simulated_machine::SimulatedMachine;
-use crate::{arithmetic, cache_roof, hybrid, latency, simulated_device};
+use crate::{cache_roof, hybrid, latency, simulated_device};
 
 /// From below what any core runs at to above it.
-const GHZ: std::ops::RangeInclusive<f64> = 0.01..=100.0;
+const GHZ: RangeInclusive<f64> = 0.01..=100.0;
 
 /// The machine, with what its file says and nothing else.
 pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine, BadKey> {
-    let name = machine_file::required("name", file.name.clone())?;
+    let name = required("name", file.name.clone())?;
     bounds::name("name", &name)?;
-    let title = machine_file::required("title", file.title.clone())?;
+    let title = required("title", file.title.clone())?;
     bounds::line("title", &title)?;
     if let Some(paper) = &file.paper {
         bounds::name("paper", paper)?;
@@ -29,10 +29,14 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
     let mut machine = lay_out_machine(&name, &file)?;
     let variants = variants(&file)?;
     let kernels = kernels(&file, &variants)?;
-    let mut capacities = calibrate(&file, &machine, &variants)?;
+    let pairs = Pairs::of(&file, &machine);
+    let mut capacities = calibrate(&file, &machine, &pairs, &variants)?;
     let saturation = capacities[0].saturation;
     apply_faults(&file, &machine, &mut capacities)?;
     let core_ghz = file.core_ghz.map(|ghz| bounds::number("core_ghz", ghz, &GHZ)).transpose()?;
+    file.noise.check()?;
+    let real_time = file.clock.real_time.unwrap_or(0.0);
+    bounds::number("clock.real_time", real_time, &FRACTION)?;
     let hubs = simulated_device::hubs(&file)?;
     let (devices, on_bus) = simulated_device::devices(&file, &machine, &hubs)?.into_iter().unzip();
     machine.devices = on_bus;
@@ -40,9 +44,9 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
         name,
         title,
         roofs: cache_roof::roofs(&file, &machine, &variants, saturation)?,
-        flops: arithmetic::flops(&file, &variants)?,
+        flops: flops(&file, &variants)?,
         core_ghz,
-        latency: latency::latency(&file, &machine)?,
+        latency: latency::latency(&file, &machine, &pairs)?,
         overlaps: hybrid::overlaps(&file, &machine)?,
         hubs,
         devices,
@@ -50,12 +54,8 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
         variants,
         kernels,
         capacities,
-        noise: Noise::of_file(&file.noise)?,
-        real_time: bounds::number(
-            "clock.real_time",
-            file.clock.real_time.unwrap_or(0.0),
-            &FRACTION,
-        )?,
+        noise: file.noise,
+        real_time,
         paper: file.paper,
         faults: file.fault,
         text: text.into(),
@@ -69,9 +69,7 @@ fn apply_faults(
 ) -> Result<(), BadKey> {
     let cpu_nodes: Vec<Option<u32>> =
         machine.initiators().into_iter().map(|initiator| initiator.cpu_node).collect();
-    bounds::entries("fault", &file.fault)?;
-    for (index, fault) in file.fault.iter().enumerate() {
-        let key = format!("fault[{index}]");
+    for (key, fault) in bounds::entries("fault", &file.fault)? {
         if let Some(factor) = fault.factor() {
             bounds::number(&format!("{key}.factor"), factor, &REMAINDER)?;
         }
@@ -105,12 +103,7 @@ fn kernels(
     file: &MachineFile,
     variants: &[String],
 ) -> Result<BTreeMap<String, KernelBehaviour>, BadKey> {
-    if file.kernels.len() > bounds::MOST_ENTRIES {
-        return Err(BadKey::new(
-            "kernels",
-            format!("has more than {} entries", bounds::MOST_ENTRIES),
-        ));
-    }
+    bounds::at_most("kernels", file.kernels.len(), bounds::MOST_ENTRIES)?;
     let mut kernels = BTreeMap::new();
     for (name, entry) in &file.kernels {
         bounds::name("a key of kernels", name)?;
@@ -119,20 +112,49 @@ fn kernels(
             KernelEntry::Behaviour(behaviour) => behaviour.clone(),
         };
         bounds::number(&format!("kernels.{name}"), behaviour.factor, &FACTORS)?;
-        let own = behaviour.variants.as_deref().unwrap_or_default();
-        if let Some(strange) = own.iter().find(|variant| !variants.contains(variant)) {
-            let why = format!(
-                "names the variant \"{}\"; there are {}",
-                excerpt(strange),
-                variants.join(", ")
-            );
-            return Err(BadKey::new(format!("kernels.{name}.variants"), why));
-        }
+        let key = format!("kernels.{name}.variants");
+        check_variants(&key, behaviour.variants.iter().flatten(), variants)?;
         if behaviour.variants.as_ref().is_some_and(Vec::is_empty) {
-            let why = "is empty; leave it out for all variants";
-            return Err(BadKey::new(format!("kernels.{name}.variants"), why));
+            return Err(BadKey::new(key, "is empty; leave it out for all variants"));
         }
         kernels.insert(name.clone(), behaviour);
     }
     Ok(kernels)
+}
+
+/// The loops that a file can speak of: operations on registers in double and single
+/// precision.
+const LOOPS: [&str; 10] = [
+    "add_dp",
+    "add_sp",
+    "fma_add_dp",
+    "fma_add_sp",
+    "fma_dp",
+    "fma_sp",
+    "mul_add_dp",
+    "mul_add_sp",
+    "mul_dp",
+    "mul_sp",
+];
+const PER_CYCLE: RangeInclusive<f64> = 1e-3..=1e5;
+
+/// FLOPs that a core does in a cycle, by the name of the loop, in each variant.
+fn flops(
+    file: &MachineFile,
+    variants: &[String],
+) -> Result<BTreeMap<String, Vec<Option<f64>>>, BadKey> {
+    let mut rates = BTreeMap::new();
+    for (name, entry) in &file.flops {
+        let key = format!("flops.{}", name.chars().take(80).collect::<String>());
+        if !LOOPS.contains(&name.as_str()) {
+            return Err(BadKey::new(key, format!("is no loop; there are {}", LOOPS.join(", "))));
+        }
+        let per_cycle = entry.of_variants(&key, variants, &PER_CYCLE)?;
+        rates.insert(name.clone(), per_cycle);
+    }
+    if !rates.is_empty() && file.core_ghz.is_none() {
+        let why = "is given in FLOPs per cycle, and core_ghz says not how long one is";
+        return Err(BadKey::new("flops", why));
+    }
+    Ok(rates)
 }

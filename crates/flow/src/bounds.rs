@@ -3,6 +3,10 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use nearfar_units::Bytes;
+
+pub(crate) const GIGA: f64 = 1e9;
+
 /// A key whose value is not allowed; the file's name is put before it later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadKey {
@@ -46,6 +50,24 @@ pub(crate) fn number<Number: PartialOrd + Display>(
     }
 }
 
+/// The bytes/s of an entry's `gb_per_s`, when it is allowed.
+pub(crate) fn gb_per_s(key: &str, value: f64) -> Result<f64, BadKey> {
+    Ok(number(&format!("{key}.gb_per_s"), value, &GB_PER_S)? * GIGA)
+}
+
+/// A size in memory; 0 is none.
+pub(crate) fn bytes(key: &str, text: Option<&str>) -> Result<Option<u64>, BadKey> {
+    text.map(|text| match text.parse::<Bytes>() {
+        Ok(Bytes(0)) => Err(BadKey::new(key, "is 0; leave it out where it is not known")),
+        Ok(Bytes(size)) => Ok(size),
+        Err(error) => {
+            let why = format!("cannot be read: {}", error.to_string().escape_debug());
+            Err(BadKey::new(key, why))
+        }
+    })
+    .transpose()
+}
+
 /// A name that stands in file names, tables and the identifiers of cases.
 pub(crate) fn name(key: &str, value: &str) -> Result<(), BadKey> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -69,12 +91,20 @@ pub(crate) fn line(key: &str, value: &str) -> Result<(), BadKey> {
     }
 }
 
-/// A list that is not longer than [`MOST_ENTRIES`].
-pub(crate) fn entries<T>(key: &str, list: &[T]) -> Result<(), BadKey> {
-    if list.len() <= MOST_ENTRIES {
+/// The entries of a repeated table with their keys, when there are not too many.
+pub(crate) fn entries<'l, T>(
+    name: &str,
+    list: &'l [T],
+) -> Result<impl Iterator<Item = (String, &'l T)>, BadKey> {
+    at_most(name, list.len(), MOST_ENTRIES)?;
+    Ok(list.iter().enumerate().map(move |(index, entry)| (format!("{name}[{index}]"), entry)))
+}
+
+pub(crate) fn at_most(key: &str, entries: usize, most: usize) -> Result<(), BadKey> {
+    if entries <= most {
         Ok(())
     } else {
-        Err(BadKey::new(key, format!("has {} entries; at most {MOST_ENTRIES}", list.len())))
+        Err(BadKey::new(key, format!("has {entries} entries; at most {most}")))
     }
 }
 

@@ -13,14 +13,13 @@ use std::ops::RangeInclusive;
 
 use nearfar_machine::{CpuSet, Initiator, Machine};
 
-use crate::bounds::{self, BadKey, GB_PER_S};
+use crate::bounds::{self, BadKey, GB_PER_S, GIGA, MOST_ENTRIES};
 use crate::calibration::{Lone, Way};
 use crate::machine_file::{MachineFile, RoofEntry};
 
 /// The level that stands for a cache beside a node's memory, in front of it.
 pub const MEMORY_SIDE_LEVEL: u8 = 4;
 pub(crate) const LEVELS: RangeInclusive<u8> = 1..=MEMORY_SIDE_LEVEL;
-const GIGA: f64 = 1e9;
 
 /// What caches of a level carry.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,11 +111,9 @@ pub(crate) fn roofs(
     variants: &[String],
     saturation: f64,
 ) -> Result<Vec<CacheRoof>, BadKey> {
-    bounds::entries("roof", &file.roof)?;
     let mut roofs = Vec::new();
     let mut cores_of: BTreeMap<u8, Option<u32>> = BTreeMap::new();
-    for (index, entry) in file.roof.iter().enumerate() {
-        let key = format!("roof[{index}]");
+    for (key, entry) in bounds::entries("roof", &file.roof)? {
         bounds::number(&format!("{key}.level"), entry.level.into(), &(1..=4))?;
         let cores = cores_of.entry(entry.level).or_insert_with(|| most_cores(machine, entry.level));
         let Some(cores) = *cores else {
@@ -135,7 +132,7 @@ pub(crate) fn roofs(
             }
         }
     }
-    bounds::entries("roof, with each of its kernels,", &roofs)?;
+    bounds::at_most("roof, with each of its kernels,", roofs.len(), MOST_ENTRIES)?;
     Ok(roofs)
 }
 

@@ -25,14 +25,13 @@
 
 use nearfar_machine::{Initiator, Machine};
 
-use crate::bounds::{self, BadKey, FRACTION};
+use crate::bounds::{self, BadKey, FRACTION, GIGA};
 use crate::capacities::{Capacities, ControllerPressure, DemandCurve, Part, SharedLink};
 use crate::machine_file::MachineFile;
 use crate::pair_figures::{Figures, entry_figures, every_count, pair_figures};
-use crate::pair_selection::{Pair, all_pairs};
+use crate::pair_selection::{Pair, Pairs};
 use crate::shared_parts::{Controllers, controllers, issue_limits, links, pressed_nodes};
 
-const GIGA: f64 = 1e9;
 /// Where the file says none; ours. At full demand a part then carries 89 % of its capacity.
 const SATURATION: f64 = 6.0;
 /// Where the file says none: half way between equal threads and equal slowdowns; ours.
@@ -47,12 +46,12 @@ const ROUNDING: f64 = 1e-12;
 pub(crate) fn calibrate(
     file: &MachineFile,
     machine: &Machine,
+    pairs: &Pairs,
     variants: &[String],
 ) -> Result<Vec<Capacities>, BadKey> {
     let initiators = machine.initiators();
-    let pairs = all_pairs(file, machine, &initiators);
     let said = entry_figures(file, variants)?;
-    let figures = pair_figures(file, &said, &pairs, variants.len())?;
+    let figures = pair_figures(file, &said, pairs, variants.len())?;
     let columns = machine.nodes.len();
     let Controllers { capacity, interference } = controllers(file, machine)?;
     let shared = Capacities {
@@ -63,7 +62,7 @@ pub(crate) fn calibrate(
         controller: capacity,
         interference,
         issue: issue_limits(file, &initiators)?,
-        links: links(file, &pairs)?,
+        links: links(file, pairs)?,
         pressure: Vec::new(),
         saturation: bounds::number(
             "saturation",
@@ -75,7 +74,7 @@ pub(crate) fn calibrate(
     let threads: Vec<f64> =
         initiators.iter().map(|initiator| f64::from(core_count(machine, initiator))).collect();
     let mut capacities = vec![shared; variants.len()];
-    for (pair, figures) in pairs.iter().zip(&figures) {
+    for (pair, figures) in pairs.all.iter().zip(&figures) {
         let limits = capacities[0].shared_parts_between(pair.row, pair.column);
         for (position, variant) in variants.iter().enumerate() {
             let way = Way {
@@ -98,7 +97,7 @@ pub(crate) fn calibrate(
         }
     }
     for (column, a, b) in pressed_nodes(file, machine, &capacities[0].controller)? {
-        let of_node = pairs.iter().zip(&figures).filter(|(pair, _)| pair.column == column);
+        let of_node = pairs.all.iter().zip(&figures).filter(|(pair, _)| pair.column == column);
         let of_node: Vec<_> =
             of_node.map(|(pair, figures)| (pair, figures, threads[pair.row])).collect();
         for (position, own) in capacities.iter_mut().enumerate() {

@@ -30,7 +30,6 @@ pub struct Capacities {
     pub interference: Vec<f64>,
     /// What each initiator can issue to all nodes together, bytes/s.
     pub issue: Vec<Option<f64>>,
-    /// Links that several paths share.
     pub links: Vec<SharedLink>,
     /// Nodes where local and remote loads slow each other by the pressure law.
     pub pressure: Vec<ControllerPressure>,
@@ -57,27 +56,13 @@ pub struct SharedLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The path from an initiator to a node.
-    Path {
-        /// The initiator's row.
-        initiator: usize,
-        /// The node's column.
-        column: usize,
-    },
+    Path { initiator: usize, column: usize },
     /// A node's memory controller.
-    Controller {
-        /// The node's column.
-        column: usize,
-    },
+    Controller { column: usize },
     /// What an initiator can issue to all nodes together.
-    Issue {
-        /// The initiator's row.
-        initiator: usize,
-    },
-    /// A link that several paths share.
-    Link {
-        /// Its position in [`Capacities::links`].
-        index: usize,
-    },
+    Issue { initiator: usize },
+    /// A link that several paths share, by its position in [`Capacities::links`].
+    Link { index: usize },
 }
 
 impl Capacities {
@@ -107,8 +92,10 @@ impl Capacities {
             .chain(self.controller.iter().flatten().map(|&rate| ("a controller", rate)))
             .chain(self.issue.iter().flatten().map(|&rate| ("an issue limit", rate)))
             .chain(self.links.iter().map(|link| ("a link", link.capacity)))
-            .chain(self.curves.iter().flat_map(DemandCurve::rates).map(|rate| ("a curve", rate)))
-            .chain(self.pressure.iter().flat_map(ControllerPressure::bests))
+            .chain(self.curves.iter().flat_map(|it| &it.demand).map(|&(_, rate)| ("a curve", rate)))
+            .chain(self.pressure.iter().flat_map(|it| {
+                [it.local_one, it.local_best, it.remote_best].map(|rate| ("a pressure", rate))
+            }))
             .chain([("the saturation exponent", self.saturation)]);
         for (what, number) in numbers {
             if !number.is_finite() || number <= 0.0 {
@@ -120,7 +107,11 @@ impl Capacities {
         let from_zero = [("the fairness exponent", self.fairness)]
             .into_iter()
             .chain(self.interference.iter().map(|&share| ("an interference", share)))
-            .chain(self.pressure.iter().flat_map(ControllerPressure::factors));
+            .chain(
+                self.pressure
+                    .iter()
+                    .flat_map(|it| [it.a, it.b].map(|factor| ("a pressure's factor", factor))),
+            );
         for (what, number) in from_zero {
             if !number.is_finite() || number < 0.0 {
                 return Err(FlowError::System(format!(
@@ -193,22 +184,15 @@ impl Capacities {
 /// that it holds it is interpolated linearly; beyond the last it stays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DemandCurve {
-    /// The initiator's index.
     pub initiator: u32,
-    /// The memory node's number.
     pub node: u32,
     /// Threads, ascending from 1, and what they ask for together, bytes/s.
     pub demand: Vec<(u32, f64)>,
 }
 
 impl DemandCurve {
-    /// Initiator and node.
     pub(crate) fn place(&self) -> (u32, u32) {
         (self.initiator, self.node)
-    }
-
-    pub(crate) fn rates(&self) -> impl Iterator<Item = f64> {
-        self.demand.iter().map(|&(_, rate)| rate)
     }
 
     /// Whether it begins at one thread and goes upwards.
@@ -254,7 +238,6 @@ impl DemandCurve {
 /// and not where many do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControllerPressure {
-    /// The memory node's number.
     pub node: u32,
     /// The initiators that it is local to.
     pub local: BTreeSet<u32>,
@@ -268,20 +251,6 @@ pub struct ControllerPressure {
     pub local_best: f64,
     /// Rmax: the most that the threads of one remote initiator reach alone, bytes/s.
     pub remote_best: f64,
-}
-
-impl ControllerPressure {
-    /// The rates in it, named.
-    pub(crate) fn bests(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
-        [self.local_one, self.local_best, self.remote_best]
-            .map(|rate| ("a pressure", rate))
-            .into_iter()
-    }
-
-    /// The factors in it, named.
-    pub(crate) fn factors(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
-        [self.a, self.b].map(|factor| ("a pressure's factor", factor)).into_iter()
-    }
 }
 
 #[cfg(test)]

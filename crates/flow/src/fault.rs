@@ -8,48 +8,24 @@ use crate::capacities::{Capacities, DemandCurve};
 /// Bytes/s that must be left; no machine file speaks of less.
 const LEAST_LEFT: f64 = 1e6;
 
-/// Something wrong with a machine. Factors are what remains, above 0 and at most 1.
+/// Something wrong with a machine. Factors are what remains, above 0 and at most 1; an initiator is
+/// named by its lowest node with CPUs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {
     /// A memory module is missing or runs too slowly: the node's controller and every
     /// path to the node carry less. A lone thread is bound by latency, which a channel
     /// less hardly changes: its demand stays, and it loses little.
-    SlowMemory {
-        /// The memory node's number.
-        node: u32,
-        /// What remains.
-        factor: f64,
-    },
+    SlowMemory { node: u32, factor: f64 },
     /// A link runs with fewer lanes or at a lower rate.
-    NarrowLink {
-        /// The link's name.
-        link: String,
-        /// What remains.
-        factor: f64,
-    },
+    NarrowLink { link: String, factor: f64 },
     /// The path of one pair carries less.
-    NarrowPath {
-        /// The initiator's lowest node with CPUs.
-        cpu_node: u32,
-        /// The node that is accessed.
-        memory_node: u32,
-        /// What remains.
-        factor: f64,
-    },
+    NarrowPath { cpu_node: u32, memory_node: u32, factor: f64 },
     /// An initiator's clocks are held down: its threads, its issue limit and its paths are
     /// all slower.
-    SlowInitiator {
-        /// The initiator's lowest node with CPUs.
-        cpu_node: u32,
-        /// What remains.
-        factor: f64,
-    },
+    SlowInitiator { cpu_node: u32, factor: f64 },
     /// A memory node has no room: cases on it are refused.
-    FullMemory {
-        /// The memory node's number.
-        node: u32,
-    },
+    FullMemory { node: u32 },
 }
 
 impl Fault {

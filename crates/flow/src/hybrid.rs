@@ -20,35 +20,23 @@ use std::ops::RangeInclusive;
 
 use nearfar_machine::{Initiator, Machine};
 
-use crate::bounds::{self, BadKey, GB_PER_S};
+use crate::bounds::{self, BadKey, GB_PER_S, GIGA};
 use crate::machine_file::{ByAccess, MachineFile, OverlapEntry};
 
-const GIGA: f64 = 1e9;
 /// With three of -0.3 a time is still a tenth of its longest part.
 const OVERLAPS: RangeInclusive<f64> = -0.3..=3.0;
 
 /// Bytes that all cores of an initiator move to and from two memories.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct HybridBytes {
-    /// Loads from the fast memory.
-    pub fast_loads: f64,
-    /// Stores to the fast memory.
-    pub fast_stores: f64,
-    /// Loads from the slow memory.
-    pub slow_loads: f64,
-    /// Stores to the slow memory.
-    pub slow_stores: f64,
-}
+pub type HybridBytes = ByAccess<f64>;
 
 /// How accesses to a fast and to a slow memory overlap. Arrays are in the order of
-/// [`HybridBytes`].
+/// [`ByAccess`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
     /// The initiators that it is for, by index.
     pub initiators: BTreeSet<u32>,
-    /// Node of the fast memory.
+    /// Nodes of the fast and of the slow memory.
     pub fast: u32,
-    /// Node of the slow memory.
     pub slow: u32,
     /// Rate of each kind when nothing else moves, bytes/s.
     pub rates: [f64; 4],
@@ -60,10 +48,8 @@ pub struct Overlap {
 impl Overlap {
     /// The time of a case, seconds.
     pub fn seconds(&self, bytes: HybridBytes) -> f64 {
-        let HybridBytes { fast_loads, fast_stores, slow_loads, slow_stores } = bytes;
-        let bytes = [fast_loads, fast_stores, slow_loads, slow_stores];
         let mut times = [0.0; 4];
-        for ((time, bytes), rate) in times.iter_mut().zip(bytes).zip(self.rates) {
+        for ((time, bytes), rate) in times.iter_mut().zip(bytes.each()).zip(self.rates) {
             *time = bytes.max(0.0) / rate;
         }
         let mut longest = 0;
@@ -83,10 +69,8 @@ const KINDS: [&str; 4] = ["fast_loads", "fast_stores", "slow_loads", "slow_store
 /// The overlaps of a file; of several for one initiator and pair the last is used.
 pub(crate) fn overlaps(file: &MachineFile, machine: &Machine) -> Result<Vec<Overlap>, BadKey> {
     let initiators = machine.initiators();
-    bounds::entries("overlap", &file.overlap)?;
     let mut overlaps = Vec::new();
-    for (index, entry) in file.overlap.iter().enumerate() {
-        let key = format!("overlap[{index}]");
+    for (key, entry) in bounds::entries("overlap", &file.overlap)? {
         let rates = rates(&key, entry.gb_per_s)?;
         let overlap_theta = thetas(&key, entry)?;
         if entry.memory.is_empty() {
@@ -133,8 +117,8 @@ fn selected_initiators(
     named.iter().map(of_node).collect()
 }
 
-fn rates(key: &str, of: ByAccess) -> Result<[f64; 4], BadKey> {
-    let mut rates = [of.fast_loads, of.fast_stores, of.slow_loads, of.slow_stores];
+fn rates(key: &str, of: ByAccess<f64>) -> Result<[f64; 4], BadKey> {
+    let mut rates = of.each();
     for (rate, kind) in rates.iter_mut().zip(KINDS) {
         *rate = bounds::number(&format!("{key}.gb_per_s.{kind}"), *rate, &GB_PER_S)? * GIGA;
     }
@@ -145,8 +129,7 @@ fn thetas(key: &str, entry: &OverlapEntry) -> Result<[[f64; 4]; 4], BadKey> {
     let rows = [entry.fast_loads, entry.fast_stores, entry.slow_loads, entry.slow_stores];
     let mut thetas = [[0.0; 4]; 4];
     for (longest, row) in rows.into_iter().enumerate() {
-        let row = [row.fast_loads, row.fast_stores, row.slow_loads, row.slow_stores];
-        for (other, theta) in row.into_iter().enumerate() {
+        for (other, theta) in row.each().into_iter().enumerate() {
             let key = format!("{key}.{}.{}", KINDS[longest], KINDS[other]);
             match theta {
                 None if other == longest => {}

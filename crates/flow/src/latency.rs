@@ -22,13 +22,12 @@ use nearfar_machine::Machine;
 use crate::bounds::{self, BadKey};
 use crate::cache_roof::{LEVELS, MEMORY_SIDE_LEVEL};
 use crate::machine_file::{LatencyEntry, MachineFile};
-use crate::pair_selection::{Pair, all_pairs, check_pairs, names_of};
+use crate::pair_selection::{Pair, Pairs};
 
 /// A cycle takes a tenth of a nanosecond on no machine, and an access a tenth of a
 /// millisecond on none.
 const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
 
-/// How long accesses take.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Latency {
     /// One dependent load by initiator index and, in the machine's order, memory node, when
@@ -71,16 +70,11 @@ impl Queue {
     }
 }
 
-impl Latency {
-    /// From a cache of a level; `None` where the file says nothing.
-    pub(crate) fn of_cache(&self, level: u8) -> Option<f64> {
-        let place = usize::from(level).checked_sub(1)?;
-        self.cache_ns.get(place).copied().flatten()
-    }
-}
-
-/// The latencies of a file.
-pub(crate) fn latency(file: &MachineFile, machine: &Machine) -> Result<Latency, BadKey> {
+pub(crate) fn latency(
+    file: &MachineFile,
+    machine: &Machine,
+    pairs: &Pairs,
+) -> Result<Latency, BadKey> {
     let chase = &file.chase;
     let number = |key: &str, value: Option<f64>| {
         value.map(|ns| bounds::number(&format!("chase.{key}"), ns, &NANOSECONDS)).transpose()
@@ -112,7 +106,8 @@ pub(crate) fn latency(file: &MachineFile, machine: &Machine) -> Result<Latency, 
         (None, None) => None,
         _ => return Err(BadKey::new("chase", "gives one of base_pages_ns and huge_pages_ns only")),
     };
-    Ok(Latency { idle_ns: idle(file, machine)?, cache_ns, translation, queue: queue(file)? })
+    let idle_ns = idle(file, machine, pairs)?;
+    Ok(Latency { idle_ns, cache_ns, translation, queue: queue(file)? })
 }
 
 fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
@@ -129,25 +124,18 @@ fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
 }
 
 /// What the entries say of each pair, the later prevailing.
-fn idle(file: &MachineFile, machine: &Machine) -> Result<Vec<Vec<Option<f64>>>, BadKey> {
-    let initiators = machine.initiators();
-    let pairs = all_pairs(file, machine, &initiators);
-    let known = names_of(&pairs);
-    let mut idle = vec![vec![None; machine.nodes.len()]; initiators.len()];
-    bounds::entries("latency", &file.latency)?;
-    for (index, entry) in file.latency.iter().enumerate() {
-        let key = format!("latency[{index}]");
+fn idle(
+    file: &MachineFile,
+    machine: &Machine,
+    pairs: &Pairs,
+) -> Result<Vec<Vec<Option<f64>>>, BadKey> {
+    let mut idle = vec![vec![None; machine.nodes.len()]; machine.initiators().len()];
+    for (key, entry) in bounds::entries("latency", &file.latency)? {
         let ns = bounds::number(&format!("{key}.ns"), entry.ns, &NANOSECONDS)?;
-        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
-        let mut selected = 0_usize;
         let LatencyEntry { pairs: named, relation, distance, kind, .. } = entry;
-        let is_own = |it: &&Pair| it.is_selected(named.as_ref(), *relation, *distance, *kind);
-        for pair in pairs.iter().filter(is_own) {
-            idle[pair.row][pair.column] = Some(ns);
-            selected += 1;
-        }
-        if selected == 0 {
-            return Err(BadKey::new(key, "selects no pair of this machine"));
+        for pair in pairs.selected(&key, named.as_ref(), *relation, *distance, *kind)? {
+            let Pair { row, column, .. } = pairs.all[pair];
+            idle[row][column] = Some(ns);
         }
     }
     Ok(idle)

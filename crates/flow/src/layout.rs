@@ -6,7 +6,6 @@ use nearfar_machine::{
     Cache, CacheKind, Core, CpuSet, Distances, MAX_INDEX, Machine, MemoryKind, MemoryNode, Package,
     Source,
 };
-use nearfar_units::Bytes;
 
 use crate::bounds::{self, BadKey};
 use crate::machine_file::{CacheEntry, MachineFile, NodeEntry, required};
@@ -122,8 +121,8 @@ fn nodes(
             kind: entry.kind.unwrap_or(MemoryKind::Dram),
             cpus: own[index].clone(),
             locality: locality(&key, index, entries, numbers, &own)?,
-            memory_bytes: bytes(&format!("{key}.memory"), entry.memory.as_deref())?,
-            memory_side_cache_bytes: bytes(
+            memory_bytes: bounds::bytes(&format!("{key}.memory"), entry.memory.as_deref())?,
+            memory_side_cache_bytes: bounds::bytes(
                 &format!("{key}.memory_side_cache"),
                 entry.memory_side_cache.as_deref(),
             )?,
@@ -193,9 +192,9 @@ fn caches(
     entries: &[NodeEntry],
     numbering: &Numbering,
 ) -> Result<Vec<Cache>, BadKey> {
-    let l1 = bytes("cache.l1", sizes.l1.as_deref())?;
-    let l2 = bytes("cache.l2", sizes.l2.as_deref())?;
-    let l3 = bytes("cache.l3", sizes.l3.as_deref())?;
+    let l1 = bounds::bytes("cache.l1", sizes.l1.as_deref())?;
+    let l2 = bounds::bytes("cache.l2", sizes.l2.as_deref())?;
+    let l3 = bounds::bytes("cache.l3", sizes.l3.as_deref())?;
     let line_bytes = match sizes.line {
         None => None,
         Some(line) => Some(bounds::number("cache.line", line, &(16..=1024))?),
@@ -247,16 +246,4 @@ fn distances(rows: Option<&[Vec<u64>]>, numbers: &[u32]) -> Result<Option<Distan
         return Err(BadKey::new("distances", format!("has {value}; allowed is {low} to {high}")));
     }
     Ok(Some(Distances { nodes: numbers.to_vec(), values: rows.to_vec() }))
-}
-
-fn bytes(key: &str, text: Option<&str>) -> Result<Option<u64>, BadKey> {
-    text.map(|text| match text.parse::<Bytes>() {
-        Ok(Bytes(0)) => Err(BadKey::new(key, "is 0; leave it out where it is not known")),
-        Ok(Bytes(size)) => Ok(size),
-        Err(error) => {
-            let why = format!("cannot be read: {}", error.to_string().escape_debug());
-            Err(BadKey::new(key, why))
-        }
-    })
-    .transpose()
 }

@@ -6,7 +6,6 @@
 //! [`Overlap`] the hybrid model, [`SimulatedMachine`] what a file in `machines/` describes, read by
 //! [`read_machine`]. `docs/simulated-machines.md` lists the keys of such a file.
 
-mod arithmetic;
 mod assembly;
 mod bounds;
 mod cache_roof;
@@ -37,7 +36,6 @@ mod system;
 mod transfers;
 mod utilisation;
 
-pub use arithmetic::FlopRate;
 pub use cache_roof::{CacheRate, CacheRoof, MEMORY_SIDE_LEVEL};
 pub use capacities::{Capacities, ControllerPressure, DemandCurve, Part, SharedLink};
 pub use error::FlowError;
@@ -46,7 +44,7 @@ pub use flows::{Flows, ScaledLoad, UsedPart};
 pub use hybrid::{HybridBytes, Overlap};
 pub use latency::{Latency, Queue, Translation};
 pub use loads::Load;
-pub use machine_file::KernelBehaviour;
+pub use machine_file::{ByAccess, KernelBehaviour};
 pub use machine_reader::{builtin_machines, builtin_text, parse_machine, read_machine};
 pub use noise::{Disturbed, Disturber, Mode, ModeUnit, Noise, Outliers, UnboundMode};
 pub use simulated_device::{Hub, SimulatedDevice};

@@ -9,7 +9,6 @@ use crate::system::{Stream, System};
 /// Threads of one initiator that access memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
-    /// The initiator's index.
     pub initiator: u32,
     /// Threads; none move nothing.
     pub threads: u32,
@@ -58,6 +57,11 @@ impl<'a> Busy<'a> {
         Ok(Self { row, shares: shares_by_column(&ask)?, ask })
     }
 
+    /// Those of these asks that have threads.
+    pub fn all(asks: &[Ask<'a>]) -> Result<Vec<Self>, FlowError> {
+        asks.iter().filter(|ask| ask.load.threads > 0).map(|ask| Self::find(*ask)).collect()
+    }
+
     pub fn threads(&self) -> f64 {
         f64::from(self.ask.load.threads)
     }
@@ -73,10 +77,7 @@ impl<'a> Busy<'a> {
 /// machine's, by variant): the same parts, of which a byte of one load may take more than
 /// a byte of another. Saturation, fairness and interference are those of the first.
 pub(crate) fn rates_together(asks: &[Ask<'_>]) -> Result<Vec<f64>, FlowError> {
-    let mut busy = Vec::new();
-    for ask in asks.iter().filter(|ask| ask.load.threads > 0) {
-        busy.push(Busy::find(*ask)?);
-    }
+    let busy = Busy::all(asks)?;
     Ok(slowed_rates(asks, &busy, &flow(&busy)?))
 }
 

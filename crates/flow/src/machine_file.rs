@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::bounds::{self, BadKey};
 use crate::fault::Fault;
-use crate::noise::NoiseEntry;
+use crate::noise::Noise;
 
 /// The keys of a file, over those of the one that it extends.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -43,7 +43,7 @@ pub(crate) struct MachineFile {
     pub overlap: Vec<OverlapEntry>,
     pub hub: Vec<HubEntry>,
     pub device: Vec<DeviceEntry>,
-    pub noise: NoiseEntry,
+    pub noise: Noise,
     pub clock: ClockEntry,
     pub fault: Vec<Fault>,
 }
@@ -192,11 +192,12 @@ pub(crate) struct OverlapEntry {
     /// Fast and slow node.
     pub memory: BTreeSet<(u32, u32)>,
     pub cpu_nodes: Option<BTreeSet<u32>>,
-    pub gb_per_s: ByAccess,
-    pub fast_loads: BesideEntry,
-    pub fast_stores: BesideEntry,
-    pub slow_loads: BesideEntry,
-    pub slow_stores: BesideEntry,
+    pub gb_per_s: ByAccess<f64>,
+    /// Those beside the one that takes longest.
+    pub fast_loads: ByAccess<Option<f64>>,
+    pub fast_stores: ByAccess<Option<f64>>,
+    pub slow_loads: ByAccess<Option<f64>>,
+    pub slow_stores: ByAccess<Option<f64>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -225,30 +226,37 @@ pub(crate) struct DeviceEntry {
     pub latency_us: Option<f64>,
 }
 
-/// A number for each kind of access.
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// Something of each kind of access to a fast and a slow memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ByAccess {
-    pub fast_loads: f64,
-    pub fast_stores: f64,
-    pub slow_loads: f64,
-    pub slow_stores: f64,
+pub struct ByAccess<T> {
+    pub fast_loads: T,
+    pub fast_stores: T,
+    pub slow_loads: T,
+    pub slow_stores: T,
 }
 
-/// A number for each kind of access but one.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BesideEntry {
-    pub fast_loads: Option<f64>,
-    pub fast_stores: Option<f64>,
-    pub slow_loads: Option<f64>,
-    pub slow_stores: Option<f64>,
+impl<T> ByAccess<T> {
+    pub(crate) fn each(self) -> [T; 4] {
+        [self.fast_loads, self.fast_stores, self.slow_loads, self.slow_stores]
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ClockEntry {
     pub real_time: Option<f64>,
+}
+
+/// Refuses names of variants that the machine does not have.
+pub(crate) fn check_variants<'n>(
+    key: &str,
+    mut names: impl Iterator<Item = &'n String>,
+    variants: &[String],
+) -> Result<(), BadKey> {
+    let Some(strange) = names.find(|name| !variants.contains(name)) else { return Ok(()) };
+    let (name, known) = (excerpt(strange), variants.join(", "));
+    Err(BadKey::new(key, format!("names the variant \"{name}\"; there are {known}")))
 }
 
 pub(crate) fn required<T>(key: &str, value: Option<T>) -> Result<T, BadKey> {
@@ -268,14 +276,7 @@ impl ByVariant {
                 Ok(vec![Some(bounds::number(key, *value, allowed)?); variants.len()])
             }
             Self::Each(values) => {
-                if let Some(strange) = values.keys().find(|name| !variants.contains(name)) {
-                    let why = format!(
-                        "names the variant \"{}\"; there are {}",
-                        excerpt(strange),
-                        variants.join(", ")
-                    );
-                    return Err(BadKey::new(key, why));
-                }
+                check_variants(key, values.keys(), variants)?;
                 let of_variant = |variant: &String| {
                     let value = values.get(variant);
                     let key = format!("{key}.{variant}");

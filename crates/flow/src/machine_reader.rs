@@ -111,25 +111,24 @@ const LONGEST_NAME: usize = 80;
 
 /// The keys of a file over those of the machines that it extends.
 fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
-    let not_a_machine = |error: toml::de::Error| FlowError::NotAMachine {
+    let keys: MachineFile = toml::from_str(text).map_err(not_a_machine(file, text))?;
+    match &keys.extends {
+        None => Ok(keys),
+        Some(_) => table_of(file, text)?.try_into().map_err(not_a_machine(file, text)),
+    }
+}
+
+fn not_a_machine(file: &str, text: &str) -> impl Fn(toml::de::Error) -> FlowError {
+    |error| FlowError::NotAMachine {
         file: file.into(),
         line: error.span().map(|span| line_at(text, span.start)),
         why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
-    };
-    let keys: MachineFile = toml::from_str(text).map_err(not_a_machine)?;
-    match &keys.extends {
-        None => Ok(keys),
-        Some(_) => table_of(file, text)?.try_into().map_err(not_a_machine),
     }
 }
 
 /// A file whose own keys are known to be those of a machine, over the one that it extends.
 fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
-    let mut own: Table = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
-        file: file.into(),
-        line: None,
-        why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
-    })?;
+    let mut own: Table = toml::from_str(text).map_err(not_a_machine(file, text))?;
     let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
     // Only built-in machines can be extended, so that no file opens others and none
     // extends itself; the built-in ones are tested to come to an end.

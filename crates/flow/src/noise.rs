@@ -7,21 +7,9 @@ use serde::Deserialize;
 
 use crate::bounds::{self, BadKey, FRACTION, REMAINDER};
 
-/// `[noise]` of a file.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// How figures scatter: `[noise]` of a file. The default is no noise.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct NoiseEntry {
-    pub between_rounds: Option<f64>,
-    pub within_round: Option<f64>,
-    pub outliers: Option<Outliers>,
-    pub disturbed: Option<Disturbed>,
-    pub drift_per_round: Option<f64>,
-    pub modes: Option<Vec<Mode>>,
-    pub unbound: Option<Vec<UnboundMode>>,
-}
-
-/// How figures scatter. The default is no noise.
-#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Noise {
     /// Standard deviation s of a normal number z by which each case in each round is
     /// lowered: rate (1 - s |z|).
@@ -148,10 +136,9 @@ impl Noise {
         1.0
     }
 
-    /// The noise of a machine file, every number checked.
-    pub(crate) fn of_file(entry: &NoiseEntry) -> Result<Self, BadKey> {
-        let outliers = entry.outliers.unwrap_or_default();
-        let disturbed = entry.disturbed.unwrap_or_default();
+    /// Whether every number is allowed.
+    pub(crate) fn check(&self) -> Result<(), BadKey> {
+        let Self { outliers, disturbed, .. } = self;
         for (key, share, (least, most)) in [
             ("noise.outliers", outliers.share, outliers.lowered_by),
             ("noise.disturbed", disturbed.share, disturbed.lowered_by),
@@ -161,36 +148,20 @@ impl Noise {
             bounds::number(&key, least, &LOWERED_BY)?;
             bounds::number(&key, most, &(least..=*LOWERED_BY.end()))?;
         }
-        let modes = entry.modes.clone().unwrap_or_default();
-        bounds::entries("noise.modes", &modes)?;
-        for (index, mode) in modes.iter().enumerate() {
-            bounds::number(&format!("noise.modes[{index}].share"), mode.share, &FRACTION)?;
-            bounds::number(&format!("noise.modes[{index}].factor"), mode.factor, &REMAINDER)?;
+        for (key, mode) in bounds::entries("noise.modes", &self.modes)? {
+            bounds::number(&format!("{key}.share"), mode.share, &FRACTION)?;
+            bounds::number(&format!("{key}.factor"), mode.factor, &REMAINDER)?;
         }
-        let unbound = entry.unbound.clone().unwrap_or_default();
-        check_unbound(&unbound)?;
-        let number = |key: &str, value: Option<f64>, allowed| {
-            bounds::number(&format!("noise.{key}"), value.unwrap_or(0.0), allowed)
-        };
-        Ok(Self {
-            between_rounds: number("between_rounds", entry.between_rounds, &DEVIATIONS)?,
-            within_round: number("within_round", entry.within_round, &DEVIATIONS)?,
-            outliers,
-            disturbed,
-            drift_per_round: number("drift_per_round", entry.drift_per_round, &FRACTION)?,
-            modes,
-            unbound,
-        })
+        bounds::number("noise.between_rounds", self.between_rounds, &DEVIATIONS)?;
+        bounds::number("noise.within_round", self.within_round, &DEVIATIONS)?;
+        bounds::number("noise.drift_per_round", self.drift_per_round, &FRACTION)?;
+        check_unbound(&self.unbound)
     }
 }
 
 fn check_unbound(modes: &[UnboundMode]) -> Result<(), BadKey> {
-    if modes.len() > MOST_UNBOUND {
-        let why = format!("has {} entries; at most {MOST_UNBOUND}", modes.len());
-        return Err(BadKey::new("noise.unbound", why));
-    }
-    for (index, mode) in modes.iter().enumerate() {
-        let key = format!("noise.unbound[{index}]");
+    bounds::at_most("noise.unbound", modes.len(), MOST_UNBOUND)?;
+    for (key, mode) in bounds::entries("noise.unbound", modes)? {
         bounds::number(&format!("{key}.share"), mode.share, &FRACTION)?;
         bounds::number(&format!("{key}.factor"), mode.factor, &UNBOUND_FACTORS)?;
         let (from, to) = mode.threads.unwrap_or((1, *THREADS.end()));

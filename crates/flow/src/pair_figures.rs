@@ -2,7 +2,7 @@
 
 use crate::bounds::{self, BadKey, GB_PER_S};
 use crate::machine_file::{BandwidthEntry, ByVariant, MachineFile};
-use crate::pair_selection::{Pair, check_pairs, names_of};
+use crate::pair_selection::Pairs;
 
 /// Rates by number of threads; of each, GB/s by variant.
 pub(crate) type Curve = Vec<(u32, Vec<f64>)>;
@@ -67,28 +67,22 @@ pub(crate) fn entry_figures(
     file: &MachineFile,
     variants: &[String],
 ) -> Result<Vec<EntryFigures>, BadKey> {
-    bounds::entries("bandwidth", &file.bandwidth)?;
-    let of_entry = |(index, entry)| one_entry(&format!("bandwidth[{index}]"), entry, variants);
-    file.bandwidth.iter().enumerate().map(of_entry).collect()
+    let entries = bounds::entries("bandwidth", &file.bandwidth)?;
+    entries.map(|(key, entry)| one_entry(&key, entry, variants)).collect()
 }
 
 /// Of every pair what the entries say, the later prevailing.
 pub(crate) fn pair_figures<'a>(
     file: &MachineFile,
     entries: &'a [EntryFigures],
-    pairs: &[Pair],
+    pairs: &Pairs,
     variants: usize,
 ) -> Result<Vec<Figures<'a>>, BadKey> {
-    let mut figures = vec![Figures::default(); pairs.len()];
-    let known = names_of(pairs);
-    for (index, (entry, said)) in file.bandwidth.iter().zip(entries).enumerate() {
-        let key = format!("bandwidth[{index}]");
-        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
-        let mut selected = 0_usize;
+    let mut figures = vec![Figures::default(); pairs.all.len()];
+    for ((key, entry), said) in bounds::entries("bandwidth", &file.bandwidth)?.zip(entries) {
         let BandwidthEntry { pairs: named, relation, distance, kind, .. } = entry;
-        let is_own = |it: &Pair| it.is_selected(named.as_ref(), *relation, *distance, *kind);
-        for (_, of_pair) in pairs.iter().zip(&mut figures).filter(|(pair, _)| is_own(pair)) {
-            selected += 1;
+        for pair in pairs.selected(&key, named.as_ref(), *relation, *distance, *kind)? {
+            let of_pair = &mut figures[pair];
             if said.curve.is_some() {
                 *of_pair = Figures { curve: said.curve.as_ref(), ..Figures::default() };
             }
@@ -98,9 +92,6 @@ pub(crate) fn pair_figures<'a>(
             if let Some(all_threads) = &said.all_threads {
                 *of_pair = Figures { all_threads: Some(all_threads), curve: None, ..*of_pair };
             }
-        }
-        if selected == 0 {
-            return Err(BadKey::new(key, "selects no pair of this machine"));
         }
     }
     let last = |curve: &Curve| curve.last().map_or(0, |&(threads, _)| threads as usize);

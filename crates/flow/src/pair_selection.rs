@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use nearfar_machine::{Initiator, Machine, MemoryKind, Relation};
+use nearfar_machine::{Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
 use crate::machine_file::{LinkEntry, MachineFile};
@@ -12,15 +12,12 @@ use crate::machine_file::{LinkEntry, MachineFile};
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
-    /// Position of the initiator.
+    /// Positions of the initiator and of the memory node.
     pub row: usize,
-    /// Position of the memory node.
     pub column: usize,
-    /// The initiator's index.
     pub initiator: u32,
     /// The initiator's lowest node with CPUs.
     pub cpu_node: Option<u32>,
-    /// The node that is accessed.
     pub memory_node: u32,
     kind: MemoryKind,
     distance: Option<u64>,
@@ -39,64 +36,85 @@ impl fmt::Display for Pair {
 }
 
 /// Every pair of a machine, initiator by initiator.
-pub(crate) fn all_pairs(
-    file: &MachineFile,
-    machine: &Machine,
-    initiators: &[Initiator],
-) -> Vec<Pair> {
-    let entries = file.node.as_deref().unwrap_or_default();
-    let package_of = |node: u32| {
-        let position = machine.nodes.iter().position(|known| known.os_index == node)?;
-        Some(entries.get(position)?.package)
-    };
-    let mut pairs = Vec::new();
-    for (row, initiator) in initiators.iter().enumerate() {
-        let cpu_package = initiator.cpu_node.and_then(package_of);
-        for (column, node) in machine.nodes.iter().enumerate() {
-            let memory_node = node.os_index;
-            let memory_package = entries.get(column).map(|entry| entry.package);
-            let relation = if initiator.memory_nodes.contains(memory_node) {
-                Relation::Local
-            } else if cpu_package == memory_package {
-                Relation::SamePackage
-            } else {
-                Relation::OtherPackage
-            };
-            pairs.push(Pair {
-                row,
-                column,
-                initiator: initiator.index,
-                cpu_node: initiator.cpu_node,
-                memory_node,
-                kind: node.kind,
-                distance: initiator.cpu_node.and_then(|from| machine.distance(from, memory_node)),
-                relation,
-                cpu_package,
-                memory_package,
-            });
+pub(crate) struct Pairs {
+    pub all: Vec<Pair>,
+    /// Those that a file can name: by the initiator's node with CPUs and the memory node.
+    names: BTreeSet<(u32, u32)>,
+}
+
+impl Pairs {
+    pub fn of(file: &MachineFile, machine: &Machine) -> Self {
+        let entries = file.node.as_deref().unwrap_or_default();
+        let package_of = |node: u32| {
+            let position = machine.nodes.iter().position(|known| known.os_index == node)?;
+            Some(entries.get(position)?.package)
+        };
+        let mut all = Vec::new();
+        for (row, initiator) in machine.initiators().iter().enumerate() {
+            let cpu_package = initiator.cpu_node.and_then(package_of);
+            for (column, node) in machine.nodes.iter().enumerate() {
+                let memory_node = node.os_index;
+                let memory_package = entries.get(column).map(|entry| entry.package);
+                let relation = if initiator.memory_nodes.contains(memory_node) {
+                    Relation::Local
+                } else if cpu_package == memory_package {
+                    Relation::SamePackage
+                } else {
+                    Relation::OtherPackage
+                };
+                let distance = initiator.cpu_node.and_then(|it| machine.distance(it, memory_node));
+                all.push(Pair {
+                    row,
+                    column,
+                    initiator: initiator.index,
+                    cpu_node: initiator.cpu_node,
+                    memory_node,
+                    kind: node.kind,
+                    distance,
+                    relation,
+                    cpu_package,
+                    memory_package,
+                });
+            }
+        }
+        let names = all.iter().filter_map(|pair| Some((pair.cpu_node?, pair.memory_node)));
+        Self { names: names.collect(), all }
+    }
+
+    /// Refuses to name pairs that there are not.
+    pub fn check(&self, key: &str, named: Option<&BTreeSet<(u32, u32)>>) -> Result<(), BadKey> {
+        match named.into_iter().flatten().find(|pair| !self.names.contains(pair)) {
+            None => Ok(()),
+            Some((from, to)) => Err(BadKey::new(
+                key,
+                format!("names [{from}, {to}]; a pair is a node with cores and a memory node"),
+            )),
         }
     }
-    pairs
-}
 
-/// The pairs by the numbers that a file names them by.
-pub(crate) fn names_of(pairs: &[Pair]) -> BTreeSet<(u32, u32)> {
-    pairs.iter().filter_map(|pair| Some((pair.cpu_node?, pair.memory_node))).collect()
-}
-
-/// Refuses pairs that are not among those `known`.
-pub(crate) fn check_pairs(
-    key: &str,
-    named: Option<&BTreeSet<(u32, u32)>>,
-    known: &BTreeSet<(u32, u32)>,
-) -> Result<(), BadKey> {
-    let Some(named) = named else { return Ok(()) };
-    match named.iter().find(|pair| !known.contains(pair)) {
-        None => Ok(()),
-        Some((from, to)) => Err(BadKey::new(
-            key,
-            format!("names [{from}, {to}]; a pair is a node with cores and a memory node"),
-        )),
+    /// The positions of the pairs that an entry with these conditions is about: every one that is
+    /// given must hold.
+    pub fn selected(
+        &self,
+        key: &str,
+        named: Option<&BTreeSet<(u32, u32)>>,
+        relation: Option<Relation>,
+        distance: Option<u64>,
+        kind: Option<MemoryKind>,
+    ) -> Result<Vec<usize>, BadKey> {
+        self.check(&format!("{key}.pairs"), named)?;
+        let is_own = |pair: &Pair| {
+            named.is_none_or(|named| is_among(pair, named))
+                && relation.is_none_or(|asked| asked == pair.relation)
+                && distance.is_none_or(|asked| Some(asked) == pair.distance)
+                && kind.is_none_or(|asked| asked == pair.kind)
+        };
+        let positions = (0..self.all.len()).filter(|&position| is_own(&self.all[position]));
+        let positions: Vec<usize> = positions.collect();
+        if positions.is_empty() {
+            return Err(BadKey::new(key, "selects no pair of this machine"));
+        }
+        Ok(positions)
     }
 }
 
@@ -105,20 +123,6 @@ fn is_among(pair: &Pair, named: &BTreeSet<(u32, u32)>) -> bool {
 }
 
 impl Pair {
-    /// Whether an entry with these conditions is about it: every one that is given must hold.
-    pub fn is_selected(
-        &self,
-        pairs: Option<&BTreeSet<(u32, u32)>>,
-        relation: Option<Relation>,
-        distance: Option<u64>,
-        kind: Option<MemoryKind>,
-    ) -> bool {
-        pairs.is_none_or(|named| is_among(self, named))
-            && relation.is_none_or(|asked| asked == self.relation)
-            && distance.is_none_or(|asked| Some(asked) == self.distance)
-            && kind.is_none_or(|asked| asked == self.kind)
-    }
-
     pub fn is_local(&self) -> bool {
         self.relation == Relation::Local
     }

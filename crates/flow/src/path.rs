@@ -66,7 +66,6 @@ fn follow(pressures: &mut Pressures<'_>) -> bool {
     false
 }
 
-/// A point on the way.
 struct Point {
     ln_h: Vec<f64>,
     t: f64,

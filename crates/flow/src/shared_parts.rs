@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{Initiator, Machine, MemoryKind, MemoryNode};
 
-use crate::bounds::{self, BadKey, GB_PER_S};
+use crate::bounds::{self, BadKey, GIGA};
 use crate::capacities::SharedLink;
 use crate::machine_file::{LinkEntry, MachineFile};
-use crate::pair_selection::{Pair, check_pairs, names_of};
+use crate::pair_selection::{Pair, Pairs};
 
-const GIGA: f64 = 1e9;
 /// Beyond it ten initiators together would get a tenth of what one gets.
 const INTERFERENCE: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// a and b; 1 halves a group that meets another at their best.
@@ -28,21 +27,15 @@ pub(crate) struct Controllers {
     pub interference: Vec<f64>,
 }
 
-/// The controllers of the nodes.
 pub(crate) fn controllers(file: &MachineFile, machine: &Machine) -> Result<Controllers, BadKey> {
     let count = machine.nodes.len();
     let mut of_nodes = Controllers { capacity: vec![None; count], interference: vec![0.0; count] };
-    bounds::entries("controller", &file.controller)?;
-    for (index, entry) in file.controller.iter().enumerate() {
-        let key = format!("controller[{index}]");
-        let capacity = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        let interference = bounds::number(
-            &format!("{key}.interference"),
-            entry.interference.unwrap_or(0.0),
-            &INTERFERENCE,
-        )?;
+    for (key, entry) in bounds::entries("controller", &file.controller)? {
+        let capacity = bounds::gb_per_s(&key, entry.gb_per_s)?;
+        let interference = entry.interference.unwrap_or(0.0);
+        bounds::number(&format!("{key}.interference"), interference, &INTERFERENCE)?;
         for column in selected_nodes(&key, entry.nodes.as_ref(), entry.kind, machine)? {
-            of_nodes.capacity[column] = Some(capacity * GIGA);
+            of_nodes.capacity[column] = Some(capacity);
             of_nodes.interference[column] = interference;
         }
     }
@@ -56,9 +49,7 @@ pub(crate) fn pressed_nodes(
     controllers: &[Option<f64>],
 ) -> Result<Vec<(usize, f64, f64)>, BadKey> {
     let mut pressed = BTreeMap::new();
-    bounds::entries("pressure", &file.pressure)?;
-    for (index, entry) in file.pressure.iter().enumerate() {
-        let key = format!("pressure[{index}]");
+    for (key, entry) in bounds::entries("pressure", &file.pressure)? {
         let a = bounds::number(&format!("{key}.a"), entry.a, &PRESSURE)?;
         let b = bounds::number(&format!("{key}.b"), entry.b, &PRESSURE)?;
         for column in selected_nodes(&key, entry.nodes.as_ref(), None, machine)? {
@@ -105,10 +96,8 @@ pub(crate) fn issue_limits(
     initiators: &[Initiator],
 ) -> Result<Vec<Option<f64>>, BadKey> {
     let mut limits = vec![None; initiators.len()];
-    bounds::entries("issue", &file.issue)?;
-    for (index, entry) in file.issue.iter().enumerate() {
-        let key = format!("issue[{index}]");
-        let limit = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
+    for (key, entry) in bounds::entries("issue", &file.issue)? {
+        let limit = bounds::gb_per_s(&key, entry.gb_per_s)?;
         let known =
             |node: &u32| initiators.iter().any(|initiator| initiator.cpu_node == Some(*node));
         let strange = |nodes: &BTreeSet<u32>| nodes.iter().find(|node| !known(node)).copied();
@@ -121,7 +110,7 @@ pub(crate) fn issue_limits(
                 initiator.cpu_node.is_some_and(|node| nodes.contains(&node))
             };
             if entry.cpu_nodes.as_ref().is_none_or(own) {
-                *of_initiator = Some(limit * GIGA);
+                *of_initiator = Some(limit);
             }
         }
     }
@@ -129,21 +118,18 @@ pub(crate) fn issue_limits(
 }
 
 /// The links, of those with one name the last.
-pub(crate) fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink>, BadKey> {
-    bounds::entries("link", &file.link)?;
-    let known = names_of(pairs);
+pub(crate) fn links(file: &MachineFile, pairs: &Pairs) -> Result<Vec<SharedLink>, BadKey> {
     // In the order in which names appear first.
     let mut last_of_name: Vec<&LinkEntry> = Vec::new();
-    for (index, entry) in file.link.iter().enumerate() {
-        let key = format!("link[{index}]");
+    for (key, entry) in bounds::entries("link", &file.link)? {
         bounds::name(&format!("{key}.name"), &entry.name)?;
-        bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        check_pairs(&format!("{key}.crosses"), entry.crosses.as_ref(), &known)?;
+        bounds::gb_per_s(&key, entry.gb_per_s)?;
+        pairs.check(&format!("{key}.crosses"), entry.crosses.as_ref())?;
         if !entry.has_selector() {
             let why = "says not what crosses it; give crosses, or from_.. and to_..";
             return Err(BadKey::new(key, why));
         }
-        if !pairs.iter().any(|pair| entry.selects(pair)) {
+        if !pairs.all.iter().any(|pair| entry.selects(pair)) {
             return Err(BadKey::new(key, "is crossed by no pair of this machine"));
         }
         match last_of_name.iter_mut().find(|known| known.name == entry.name) {
@@ -158,8 +144,8 @@ pub(crate) fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink
     let mut links = Vec::new();
     let mut crossings = 0;
     for entry in last_of_name {
-        let crossing = || pairs.iter().filter(|pair| entry.selects(pair));
-        crossings += crossing().count();
+        let crossing: Vec<&Pair> = pairs.all.iter().filter(|pair| entry.selects(pair)).collect();
+        crossings += crossing.len();
         if crossings > MOST_CROSSINGS {
             let why = format!("is crossed by too many pairs in all; at most {MOST_CROSSINGS}");
             return Err(BadKey::new("link", why));
@@ -167,7 +153,7 @@ pub(crate) fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink
         links.push(SharedLink {
             name: entry.name.clone(),
             capacity: entry.gb_per_s * GIGA,
-            crosses: crossing().map(|pair| (pair.initiator, pair.memory_node)).collect(),
+            crosses: crossing.iter().map(|pair| (pair.initiator, pair.memory_node)).collect(),
         });
     }
     Ok(links)

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{Accelerator, Backend, CpuSet, Device, DeviceKind, Link, Machine, NodeSet};
-use nearfar_units::{Bytes, excerpt};
+use nearfar_units::excerpt;
 
-use crate::bounds::{self, BadKey, GB_PER_S, REMAINDER};
+use crate::bounds::{self, BadKey, GB_PER_S, GIGA, REMAINDER};
 use crate::machine_file::{DeviceEntry, MachineFile};
 
-const GIGA: f64 = 1e9;
 /// Bounds what a hostile file can ask for: every node meets every device.
 const MOST_DEVICES: usize = 64;
 /// From a hundredth to far above what any driver takes to begin a copy.
@@ -50,13 +49,11 @@ pub struct Hub {
 
 /// The hubs, of those with one name the last.
 pub(crate) fn hubs(file: &MachineFile) -> Result<Vec<Hub>, BadKey> {
-    bounds::entries("hub", &file.hub)?;
     let mut hubs: Vec<Hub> = Vec::new();
-    for (index, entry) in file.hub.iter().enumerate() {
-        let key = format!("hub[{index}]");
+    for (key, entry) in bounds::entries("hub", &file.hub)? {
         bounds::name(&format!("{key}.name"), &entry.name)?;
-        let rate = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        let hub = Hub { name: entry.name.clone(), capacity: rate * GIGA };
+        let capacity = bounds::gb_per_s(&key, entry.gb_per_s)?;
+        let hub = Hub { name: entry.name.clone(), capacity };
         match hubs.iter_mut().find(|known| known.name == hub.name) {
             Some(known) => *known = hub,
             None => hubs.push(hub),
@@ -71,13 +68,12 @@ pub(crate) fn devices(
     machine: &Machine,
     hubs: &[Hub],
 ) -> Result<Vec<(SimulatedDevice, Device)>, BadKey> {
-    bounds::entries("device", &file.device)?;
-    let mut last: Vec<(usize, &DeviceEntry)> = Vec::new();
-    for (index, entry) in file.device.iter().enumerate() {
-        bounds::name(&format!("device[{index}].bus_id"), &entry.bus_id.replace(':', "-"))?;
+    let mut last: Vec<(String, &DeviceEntry)> = Vec::new();
+    for (key, entry) in bounds::entries("device", &file.device)? {
+        bounds::name(&format!("{key}.bus_id"), &entry.bus_id.replace(':', "-"))?;
         match last.iter_mut().find(|(_, known)| known.bus_id == entry.bus_id) {
-            Some(known) => *known = (index, entry),
-            None => last.push((index, entry)),
+            Some(known) => *known = (key, entry),
+            None => last.push((key, entry)),
         }
     }
     if last.len() > MOST_DEVICES {
@@ -85,10 +81,10 @@ pub(crate) fn devices(
         return Err(BadKey::new("device", why));
     }
     let mut numbers: BTreeMap<Backend, u32> = BTreeMap::new();
-    let of_entry = |(index, entry): (usize, &DeviceEntry)| {
+    let of_entry = |(key, entry): (String, &DeviceEntry)| {
         let number = numbers.entry(entry.backend.unwrap_or(Backend::Cuda)).or_default();
         *number += 1;
-        device(&format!("device[{index}]"), entry, *number - 1, machine, hubs)
+        device(&key, entry, *number - 1, machine, hubs)
     };
     last.into_iter().map(of_entry).collect()
 }
@@ -125,11 +121,6 @@ fn device(
             BadKey::new(sub("hub"), why)
         })?),
     };
-    let memory_bytes = match entry.memory.as_deref().map(str::parse::<Bytes>) {
-        None => None,
-        Some(Ok(Bytes(size))) if size > 0 => Some(size),
-        Some(_) => return Err(BadKey::new(sub("memory"), "is no size such as \"3 GiB\"")),
-    };
     let backend = entry.backend.unwrap_or(Backend::Cuda);
     let accelerator = Accelerator {
         id: format!("{backend}{number}"),
@@ -138,7 +129,7 @@ fn device(
         name: entry.name.clone(),
         driver: None,
         bus_id: Some(entry.bus_id.clone()),
-        memory_bytes,
+        memory_bytes: bounds::bytes(&sub("memory"), entry.memory.as_deref())?,
         shares_host_memory: false,
         nodes: nodes.clone(),
     };

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuSet, Machine};
 
-use crate::arithmetic::FlopRate;
 use crate::cache_roof::{self, CacheRoof, LEVELS, MEMORY_SIDE_LEVEL};
 use crate::capacities::Capacities;
 use crate::error::FlowError;
 use crate::fault::Fault;
 use crate::hybrid::{HybridBytes, Overlap};
-use crate::latency::{Latency, Translation};
+use crate::latency::Latency;
 use crate::loads::{Ask, Load, rates_together};
 use crate::machine_file::KernelBehaviour;
 use crate::mix_name::MixCounts;
@@ -37,9 +36,10 @@ pub struct SimulatedMachine {
     pub capacities: Vec<Capacities>,
     /// What its caches carry; of several for one level and kernel the last holds.
     pub roofs: Vec<CacheRoof>,
-    /// What a core computes, by the name of the loop.
-    pub flops: BTreeMap<String, FlopRate>,
-    /// Its cores' clock, GHz.
+    /// FLOPs that a core does in a cycle, by the name of the loop, in the order of `variants`; `None`
+    /// where the loop does not exist in one.
+    pub flops: BTreeMap<String, Vec<Option<f64>>>,
+    /// Its cores' clock.
     pub core_ghz: Option<f64>,
     /// How long accesses take.
     pub latency: Latency,
@@ -62,11 +62,8 @@ pub struct SimulatedMachine {
 /// A load that runs a kernel in one of its variants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelLoad {
-    /// Kernel by its name.
     pub kernel: String,
-    /// Variant by its name.
     pub variant: String,
-    /// Whose threads, how many, on which memory.
     pub load: Load,
     /// Useful bytes/s that one thread asks for at most, because it computes or pauses in
     /// between; `None`: as fast as it goes. A load alone moves the smaller of its rate without
@@ -194,13 +191,8 @@ impl SimulatedMachine {
     /// nothing of it in that variant.
     pub fn flop_rate(&self, loop_name: &str, variant: &str) -> Option<f64> {
         let position = self.variants.iter().position(|known| known == variant)?;
-        let per_cycle = self.flops.get(loop_name)?.per_cycle.get(position).copied().flatten()?;
+        let per_cycle = self.flops.get(loop_name)?.get(position).copied().flatten()?;
         Some(per_cycle * self.core_ghz? * 1e9)
-    }
-
-    /// The clock of its cores, GHz.
-    pub fn core_ghz(&self) -> Option<f64> {
-        self.core_ghz
     }
 
     /// What one dependent load takes when nothing else runs and the TLB hits, ns.
@@ -212,12 +204,8 @@ impl SimulatedMachine {
 
     /// The same from a cache of a level.
     pub fn cache_latency_ns(&self, level: u8) -> Option<f64> {
-        self.latency.of_cache(level)
-    }
-
-    /// What an access takes longer when each misses the TLB.
-    pub fn translation_ns(&self) -> Option<Translation> {
-        self.latency.translation
+        let place = usize::from(level).checked_sub(1)?;
+        self.latency.cache_ns.get(place).copied().flatten()
     }
 
     /// What an access of an initiator to a node waits longer because of loads that move at these

@@ -11,12 +11,10 @@ use crate::system::System;
 /// What the streams of a system get.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// Rate of each stream, bytes/s.
+    /// Of each stream, bytes/s.
     pub rates: Vec<f64>,
     /// Times that all resources were gone through.
     pub sweeps: u32,
-    /// Largest relative change of a rate in the last sweep.
-    pub last_change: f64,
 }
 
 /// Rates are final when a sweep changes none by more than this fraction.
@@ -59,7 +57,7 @@ impl System {
             let last_change = changes.map(f64::abs).fold(0.0, f64::max);
             if last_change < tolerance {
                 let all: Vec<usize> = (0..self.capacities.len()).collect();
-                let solution = Solution { rates, sweeps: sweep, last_change };
+                let solution = Solution { rates, sweeps: sweep };
                 return Ok((solution, pressures.at(&all)));
             }
             if sweep % PATIENCE == 0 {

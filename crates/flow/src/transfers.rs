@@ -35,7 +35,6 @@ pub struct DeviceLoad {
     pub peer: Option<String>,
     /// The node of the host's pages; `None` between devices.
     pub node: Option<u32>,
-    /// Which way.
     pub direction: Direction,
     /// What the host's pages are; `None` between devices.
     pub host_memory: Option<HostMemory>,
@@ -88,10 +87,7 @@ impl SimulatedMachine {
         let asked: Vec<Asked> =
             transfers.iter().map(|it| self.asked(law, it)).collect::<Result<_, _>>()?;
         let asks = self.asks(loads)?;
-        let mut busy = Vec::new();
-        for ask in asks.iter().filter(|ask| ask.load.threads > 0) {
-            busy.push(Busy::find(*ask)?);
-        }
+        let busy = Busy::all(&asks)?;
         let shared = shared_system(&busy);
         let (mut system, parts) = match shared {
             Some(shared) => (shared.system, shared.parts),

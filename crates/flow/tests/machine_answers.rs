@@ -1,10 +1,11 @@
 //! The tables of a machine file beside its bandwidths: caches, arithmetic, latency, hybrid
 //! memory, pressure, curves.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 #![expect(clippy::float_cmp, reason = "what a file says is kept to the last bit")]
 
 use nearfar_flow::{FlowError, KernelLoad, Load, SimulatedMachine, Translation, parse_machine};
+
+use crate::{assert_close, assert_refused, lone, on, rates};
 
 /// Two nodes of four cores with second threads; node 5 is near both.
 const SMALL: &str = r#"
@@ -34,39 +35,24 @@ fn small(more: &str) -> Result<SimulatedMachine, FlowError> {
     parse_machine("small.toml", &format!("{SMALL}\n{more}"))
 }
 
-fn on(initiator: u32, threads: u32, node: u32) -> Load {
-    Load { initiator, threads, shares: vec![(node, 1.0)] }
-}
-
-fn rates(machine: &SimulatedMachine, loads: &[KernelLoad]) -> Vec<f64> {
-    machine.rates(loads).unwrap().into_iter().map(|rate| rate / 1e9).collect()
-}
-
 fn triad(load: Load) -> KernelLoad {
     KernelLoad::new("triad", "wide", load)
 }
 
-fn assert_close(ours: f64, expected: f64) {
-    assert!((ours / expected - 1.0).abs() < 1e-9, "{ours}, expected {expected}");
-}
-
-fn assert_refused(more: &str, words: &[&str]) {
-    let message = small(more).unwrap_err().to_string();
-    for word in words {
-        assert!(message.contains(word), "{message:?} lacks {word:?}");
-    }
-    assert!(!message.chars().any(char::is_control), "{message:?}");
+/// What triads get together, GB/s.
+fn triads(machine: &SimulatedMachine, loads: &[Load]) -> Vec<f64> {
+    rates(machine, "triad", "wide", loads)
 }
 
 #[test]
 fn what_is_not_said_is_not_answered() {
     let machine = small("").unwrap();
-    assert_eq!(machine.core_ghz(), Some(2.0));
+    assert_eq!(machine.core_ghz, Some(2.0));
     assert_eq!(machine.cache_rate(1, "load", "wide", 1), None);
     assert_eq!(machine.flop_rate("add_dp", "wide"), None);
     assert_eq!(machine.idle_latency_ns(0, 0), None);
     assert_eq!(machine.cache_latency_ns(1), None);
-    assert_eq!(machine.translation_ns(), None);
+    assert_eq!(machine.latency.translation, None);
     assert_eq!(machine.overlap_pair(0, (0, 5)), None);
     assert_eq!(machine.noise.unbound_factor(4, 0.0), 1.0);
     let loads = [triad(on(0, 4, 0))];
@@ -84,24 +70,23 @@ fn curves_are_given_back_and_cap_what_is_spread() {
     for controller in ["", "\n[[controller]]\ngb_per_s = 13\n"] {
         let machine = small(&format!("{more}{controller}")).unwrap();
         for (threads, expected) in [(1, 4.0), (2, 7.5), (3, 11.0), (4, 10.5), (9, 10.5)] {
-            assert_close(rates(&machine, &[triad(on(0, threads, 0))])[0], expected);
+            assert_close(lone(&machine, on(0, threads, 0)), expected);
             // Two loads are as one with all their threads.
             if threads > 1 {
-                let both = [triad(on(0, 1, 0)), triad(on(0, threads - 1, 0))];
-                assert_close(rates(&machine, &both).iter().sum(), expected);
+                let both = [on(0, 1, 0), on(0, threads - 1, 0)];
+                assert_close(triads(&machine, &both).iter().sum(), expected);
             }
         }
-        let narrow = KernelLoad::new("triad", "narrow", on(0, 3, 0));
-        assert_close(rates(&machine, &[narrow])[0], 9.0);
+        assert_close(rates(&machine, "triad", "narrow", &[on(0, 3, 0)])[0], 9.0);
         // Half of the bytes on either node: the path carries no more than it ever does.
         let spread = Load { initiator: 0, threads: 8, shares: vec![(0, 0.5), (1, 0.5)] };
-        let half = rates(&machine, &[triad(spread)])[0] / 2.0;
+        let half = lone(&machine, spread) / 2.0;
         assert!(half < 11.0 * 1.13, "{half}");
     }
     let flat = small("[[bandwidth]]\nthreads = { \"1\" = 4 }").unwrap();
-    assert_close(rates(&flat, &[triad(on(0, 4, 0))])[0], 4.0);
+    assert_close(lone(&flat, on(0, 4, 0)), 4.0);
     // Of the other pairs nothing changed.
-    assert_close(rates(&small(more).unwrap(), &[triad(on(0, 4, 1))])[0], 10.0);
+    assert_close(lone(&small(more).unwrap(), on(0, 4, 1)), 10.0);
     for (threads, words) in [
         ("{}", ["bandwidth[1].threads", "1 thread"]),
         ("{ \"2\" = 4 }", ["bandwidth[1].threads", "1 thread"]),
@@ -113,14 +98,14 @@ fn curves_are_given_back_and_cap_what_is_spread() {
         ("{ \"1\" = { wide = 4 } }", ["bandwidth[1].threads.1", "narrow"]),
         ("{ \"1\" = 4 }\none_thread = 4", ["bandwidth[1].threads", "instead"]),
     ] {
-        assert_refused(&format!("[[bandwidth]]\nthreads = {threads}"), &words);
+        assert_refused(small(&format!("[[bandwidth]]\nthreads = {threads}")), &words);
     }
     let narrow =
         "[[controller]]\ngb_per_s = 10.9\n[[bandwidth]]\nthreads = { \"1\" = 4, \"3\" = 11 }";
-    assert_refused(narrow, &["the most of its threads", "controller of 10.9"]);
+    assert_refused(small(narrow), &["the most of its threads", "controller of 10.9"]);
     // The later entry prevails, whichever it is.
     let back = format!("{more}\n[[bandwidth]]\none_thread = 4\nall_threads = 10");
-    assert_close(rates(&small(&back).unwrap(), &[triad(on(0, 4, 0))])[0], 10.0);
+    assert_close(lone(&small(&back).unwrap(), on(0, 4, 0)), 10.0);
 }
 
 #[test]
@@ -129,26 +114,23 @@ fn interference_lowers_what_several_initiators_share_and_nothing_else() {
         small(&format!("[[controller]]\ngb_per_s = 12\ninterference = {share}")).unwrap()
     };
     let both = |machine: &SimulatedMachine| {
-        rates(machine, &[triad(on(0, 4, 0)), triad(on(1, 4, 0))]).iter().sum::<f64>()
+        triads(machine, &[on(0, 4, 0), on(1, 4, 0)]).iter().sum::<f64>()
     };
     let (none, some) = (with(0.0), with(0.1));
     for threads in [1, 4] {
-        let alone = [triad(on(1, threads, 0))];
-        assert_eq!(rates(&none, &alone), rates(&some, &alone));
+        assert_eq!(lone(&none, on(1, threads, 0)), lone(&some, on(1, threads, 0)));
     }
     // Two equal initiators leave 1 / 1.1 of the capacity, which they nearly use up.
     let ratio = both(&some) / both(&none);
     assert!((0.905..0.93).contains(&ratio), "{ratio}");
-    assert_refused("[[controller]]\ngb_per_s = 12\ninterference = -1", &["interference", "0 to 1"]);
+    let odd = small("[[controller]]\ngb_per_s = 12\ninterference = -1");
+    assert_refused(odd, &["interference", "0 to 1"]);
 }
 
 #[test]
 fn pressure_slows_groups_that_meet_and_no_others() {
     let machine = small("[[pressure]]\nnodes = [0]\na = 0.4\nb = 0.2").unwrap();
-    let together = |loads: &[Load]| {
-        let loads: Vec<KernelLoad> = loads.iter().cloned().map(triad).collect();
-        rates(&machine, &loads)
-    };
+    let together = |loads: &[Load]| triads(&machine, loads);
     assert_close(together(&[on(0, 4, 0)])[0], 10.0);
     let met = together(&[on(0, 4, 0), on(1, 4, 0)]);
     assert_close(met[0], 10.0 / 1.4);
@@ -176,7 +158,7 @@ fn pressure_slows_groups_that_meet_and_no_others() {
             ["pressure[0]", "controller"],
         ),
     ] {
-        assert_refused(more, &words);
+        assert_refused(small(more), &words);
     }
     let lonely = "name = \"n\"\ntitle = \"t\"\nnode = [{ cores = 1 }]\n[[bandwidth]]\none_thread = 4\n\
                   [[pressure]]\na = 1\nb = 1";
@@ -191,19 +173,22 @@ fn threads_that_pause_get_what_they_ask_for_up_to_the_roof() {
         let load = KernelLoad::new(kernel, "wide", on(0, threads, 0));
         KernelLoad { most_per_thread: Some(most * 1e9), ..load }
     };
+    let together = |loads: &[KernelLoad]| -> Vec<f64> {
+        machine.rates(loads).unwrap().iter().map(|rate| rate / 1e9).collect()
+    };
     for kernel in ["triad", "load"] {
         for threads in [1, 2, 4] {
-            let free = rates(&machine, &[KernelLoad::new(kernel, "wide", on(0, threads, 0))])[0];
+            let free = rates(&machine, kernel, "wide", &[on(0, threads, 0)])[0];
             for most in [1e-3, 0.5, 1.0, 2.0, 2.49, 2.5, 3.0, 5.0, 1e6] {
-                let ours = rates(&machine, &[with(kernel, threads, most)])[0];
+                let ours = together(&[with(kernel, threads, most)])[0];
                 assert_close(ours, free.min(f64::from(threads) * most));
             }
         }
     }
     // One that asks for little leaves the others theirs, and loses little to them.
     let others = triad(on(1, 4, 0));
-    let meek = rates(&machine, &[with("triad", 4, 0.1), others.clone()]);
-    let free = rates(&machine, &[triad(on(0, 4, 0)), others]);
+    let meek = together(&[with("triad", 4, 0.1), others.clone()]);
+    let free = together(&[triad(on(0, 4, 0)), others]);
     assert!(meek[0] > 0.39 && meek[0] <= 0.4 && meek[1] > 1.3 * free[1], "{meek:?} {free:?}");
     for most in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refusal = machine.rates(&[with("triad", 1, most)]).unwrap_err();
@@ -214,7 +199,7 @@ fn threads_that_pause_get_what_they_ask_for_up_to_the_roof() {
 #[test]
 fn mixes_take_the_time_of_their_loads_and_stores() {
     let machine = small("").unwrap();
-    let rate = |kernel: &str| rates(&machine, &[KernelLoad::new(kernel, "wide", on(0, 1, 0))])[0];
+    let rate = |kernel: &str| rates(&machine, kernel, "wide", &[on(0, 1, 0)])[0];
     for (mix, kernel) in
         [("1l", "load"), ("1l_16fma", "load"), ("1s", "store"), ("1nt", "store_nt")]
     {
@@ -329,7 +314,7 @@ fn arithmetic_latency_and_queue_are_read() {
     );
     assert_eq!(machine.cache_latency_ns(0), None);
     let translation = Translation { base_pages_ns: 12.0, huge_pages_ns: 3.0 };
-    assert_eq!(machine.translation_ns(), Some(translation));
+    assert_eq!(machine.latency.translation, Some(translation));
     // By the law, u being what a node's controller or a link on the way carries of its capacity.
     let law = |used: f64| 5.0 * used / ((1.0 - used) + used * 5.0 / 200.0);
     let wait = |initiator, node, loads: &[KernelLoad], gb: &[f64]| {
@@ -399,7 +384,7 @@ fn values_that_are_not_allowed_are_refused_by_their_key() {
             ["unbound[0].threads", "3 to 8192"],
         ),
     ] {
-        assert_refused(more, &words);
+        assert_refused(small(more), &words);
     }
     let clockless = SMALL.replace("core_ghz = 2", "") + "[flops]\nadd_dp = 4";
     let refusal = parse_machine("small.toml", &clockless).unwrap_err().to_string();
@@ -444,7 +429,7 @@ fn overlaps_are_for_the_initiators_that_are_named_or_near() {
         ("-0.1", "-0.1, fast_loads = 1", ["overlap[0].fast_loads.fast_loads", "itself"]),
         (", slow_stores = -0.1", "", ["overlap[0].fast_loads.slow_stores", "missing"]),
     ] {
-        assert_refused(&OVERLAP.replacen(from, to, 1), &words);
+        assert_refused(small(&OVERLAP.replacen(from, to, 1)), &words);
     }
 }
 

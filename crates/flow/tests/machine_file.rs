@@ -1,14 +1,15 @@
 //! Machine files as people and strangers write them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 #![expect(clippy::float_cmp, reason = "what a file says is kept to the last bit")]
 
 use std::fs;
 
 use nearfar_flow::{
-    Disturber, Fault, FlowError, KernelLoad, Load, ModeUnit, SimulatedMachine, builtin_machines,
-    parse_machine, read_machine,
+    Disturber, Fault, FlowError, ModeUnit, SimulatedMachine, builtin_machines, parse_machine,
+    read_machine,
 };
+
+use crate::{assert_close, assert_refused, lone, on};
 
 /// Two nodes, and a memory-only one with a hole in the numbers before it.
 const SMALL: &str = r#"
@@ -39,17 +40,6 @@ fn with(from: &str, to: &str) -> Result<SimulatedMachine, FlowError> {
     parse_machine("small.toml", &SMALL.replacen(from, to, 1))
 }
 
-fn lone(machine: &SimulatedMachine, initiator: u32, threads: u32, node: u32) -> f64 {
-    let load = Load { initiator, threads, shares: vec![(node, 1.0)] };
-    let variant = machine.variants[0].clone();
-    let load = KernelLoad::new("triad", variant, load);
-    machine.rates(&[load]).unwrap()[0] / 1e9
-}
-
-fn assert_close(ours: f64, expected: f64) {
-    assert!((ours / expected - 1.0).abs() < 1e-9, "{ours}, expected {expected}");
-}
-
 #[test]
 fn what_is_not_said_is_unknown_or_has_the_documented_default() {
     let machine = small("").unwrap();
@@ -67,9 +57,9 @@ fn what_is_not_said_is_unknown_or_has_the_documented_default() {
     assert_eq!(machine.noise, nearfar_flow::Noise::default());
     assert_eq!((machine.real_time, machine.faults.len()), (0.0, 0));
     // Later entries prevail; without all_threads nothing saturates.
-    assert_close(lone(&machine, 0, 1, 0), 10.0);
-    assert_close(lone(&machine, 0, 2, 0), 15.5);
-    assert_close(lone(&machine, 0, 2, 5), 8.0);
+    assert_close(lone(&machine, on(0, 1, 0)), 10.0);
+    assert_close(lone(&machine, on(0, 2, 0)), 15.5);
+    assert_close(lone(&machine, on(0, 2, 5)), 8.0);
 }
 
 #[test]
@@ -112,11 +102,11 @@ fn every_knob_is_read() {
     assert_eq!(capacities.issue, [None, Some(17.5e9)]);
     assert_eq!(capacities.links[0].crosses.iter().collect::<Vec<_>>(), [&(0, 1)]);
     // A limit binds lone cases without all_threads, but one thread gets what is said.
-    assert_close(lone(&machine, 0, 1, 5), 4.0);
-    assert!(lone(&machine, 0, 2, 5) < 7.0);
-    assert_close(lone(&machine, 0, 1, 1), 4.0);
-    assert!(lone(&machine, 0, 2, 1) < 6.0);
-    assert_close(lone(&machine, 1, 2, 1), 15.5);
+    assert_close(lone(&machine, on(0, 1, 5)), 4.0);
+    assert!(lone(&machine, on(0, 2, 5)) < 7.0);
+    assert_close(lone(&machine, on(0, 1, 1)), 4.0);
+    assert!(lone(&machine, on(0, 2, 1)) < 6.0);
+    assert_close(lone(&machine, on(1, 2, 1)), 15.5);
     let noise = &machine.noise;
     assert_eq!((noise.between_rounds, noise.within_round), (0.01, 0.02));
     assert_eq!((noise.outliers.share, noise.outliers.lowered_by), (0.03, (0.1, 0.2)));
@@ -160,11 +150,11 @@ fn a_file_may_start_from_a_built_in_machine() {
     assert_eq!((l3(&mine), l3(&base)), (16 << 20, 32 << 20));
     assert_eq!(mine.capacities[0].links.len(), base.capacities[0].links.len());
     assert_eq!(mine.capacities[0].links[0].capacity, 29e9);
-    assert_close(lone(&mine, 0, 1, 0), 19.5);
-    assert_close(lone(&mine, 0, 16, 0), 33.0);
-    assert_close(lone(&mine, 3, 1, 3), 20.0);
+    assert_close(lone(&mine, on(0, 1, 0)), 19.5);
+    assert_close(lone(&mine, on(0, 16, 0)), 33.0);
+    assert_close(lone(&mine, on(3, 1, 3)), 20.0);
     for threads in [1, 16] {
-        let left = lone(&mine, 7, threads, 7) / lone(&base, 7, threads, 7);
+        let left = lone(&mine, on(7, threads, 7)) / lone(&base, on(7, threads, 7));
         assert!((0.5..0.6).contains(&left), "{threads} threads: {left}");
     }
 }
@@ -178,7 +168,8 @@ fn each_fault_acts_on_its_parts_only() {
     let ratios = |machine: &SimulatedMachine| -> Vec<f64> {
         [(0, 0), (0, 1), (1, 0), (1, 1)]
             .map(|(initiator, node)| {
-                let ratio = lone(machine, initiator, 2, node) / lone(&healthy, initiator, 2, node);
+                let ratio =
+                    lone(machine, on(initiator, 2, node)) / lone(&healthy, on(initiator, 2, node));
                 (ratio * 1e3).round() / 1e3
             })
             .to_vec()
@@ -198,16 +189,6 @@ fn each_fault_acts_on_its_parts_only() {
     let full = faulty("kind = \"full_memory\"\nnode = 5");
     assert_eq!((ratios(&full), full.full_nodes()), (vec![1.0; 4], vec![5]));
     assert_eq!(full.faults, [Fault::FullMemory { node: 5 }]);
-}
-
-/// Where a refusal must point.
-fn assert_refused(read: Result<SimulatedMachine, FlowError>, words: &[&str]) {
-    let message = read.unwrap_err().to_string();
-    for word in words {
-        assert!(message.contains(word), "{message:?} lacks {word:?}");
-    }
-    assert!(message.starts_with("small.toml"), "{message}");
-    assert!(!message.chars().any(char::is_control), "{message:?}");
 }
 
 #[test]
@@ -361,7 +342,7 @@ fn the_largest_machine_is_read() {
     }
     let machine = parse_machine("large.toml", &text).unwrap();
     assert_eq!((machine.machine.cpus().len(), machine.capacities[0].links.len()), (8192, 4));
-    assert_close(lone(&machine, 255, 16, 0), 50.0);
+    assert_close(lone(&machine, on(255, 16, 0)), 50.0);
 }
 
 #[test]

@@ -1,5 +1,4 @@
 //! Derivatives of rates against differences of rates.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::collections::BTreeSet;
 

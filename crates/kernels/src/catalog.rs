@@ -134,10 +134,11 @@ impl Kernel {
     /// If the kernel was not written for that variant, or this CPU does not run it.
     pub fn in_variant(&'static self, variant: Variant) -> Result<TimedLoop, Unavailable> {
         if !self.is_written_for(variant) {
-            return Err(Unavailable::NotWritten { kernel: self.name, variant });
+            let why = "only vector instruction sets have non-temporal stores here";
+            return Err(Unavailable::NotWritten { name: self.name.into(), variant, why });
         }
         TimedLoop::new(self, variant)
-            .ok_or(Unavailable::NotOnThisCpu { kernel: self.name, variant })
+            .ok_or_else(|| Unavailable::NotOnThisCpu { name: self.name.into(), variant })
     }
 
     /// Rust has no stable non-temporal store of one `f64` for every CPU.

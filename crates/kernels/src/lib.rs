@@ -51,8 +51,7 @@ pub use checksum::Checksum;
 pub use constants::Constants;
 pub use cycle::Cycle;
 pub use generated::{
-    Arithmetic, FlopLoop, FlopOperation, Flops, InvalidMix, Mix, MixLoop, NotGenerated, Precision,
-    UnknownFlops,
+    Arithmetic, FlopLoop, FlopOperation, Flops, InvalidMix, Mix, MixLoop, Precision, UnknownFlops,
 };
 pub use operands::Operands;
 pub use pattern::Pattern;

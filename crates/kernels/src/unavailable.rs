@@ -1,43 +1,34 @@
-//! Why a kernel has no loop to offer.
+//! Why there is no loop to offer.
 
-use std::fmt;
+use std::io;
 
 use crate::Variant;
 
-/// Why [`Kernel::in_variant`](crate::Kernel::in_variant) gave no loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why [`Kernel::in_variant`](crate::Kernel::in_variant), [`Mix::generate`](crate::Mix::generate)
+/// or [`Flops::generate`](crate::Flops::generate) gave no loop of what is named.
+#[derive(Debug, thiserror::Error)]
 pub enum Unavailable {
-    /// The variant is one that this kernel was not written for, on any CPU.
-    NotWritten {
-        /// Name of the kernel.
-        kernel: &'static str,
-        variant: Variant,
-    },
-    /// The kernel exists in the variant, but this CPU or its operating system does not run it.
-    NotOnThisCpu {
-        /// Name of the kernel.
-        kernel: &'static str,
-        variant: Variant,
-    },
+    /// It has no form in that instruction set, on any CPU.
+    #[error("there is no {variant} form of {name}, because {why}: choose another variant")]
+    NotWritten { name: String, variant: Variant, why: &'static str },
+    /// This CPU or its operating system does not run that instruction set.
+    #[error(
+        "this CPU does not run {variant} code, in which {name} was asked for: use {}",
+        runnable()
+    )]
+    NotOnThisCpu { name: String, variant: Variant },
+    /// Linux gave no memory that may be executed.
+    #[error(
+        "cannot make memory executable for the loop {name}: {cause}; a security policy may \
+         forbid it (SELinux: execmem; systemd: MemoryDenyWriteExecute): allow it for this \
+         program, or measure with the kernels of the catalog, which need none"
+    )]
+    NoExecutableMemory { name: String, cause: io::Error },
+    /// The assembler refused an instruction: a fault of this program.
+    #[error("cannot assemble {name} in {variant}: {cause}; please report this")]
+    NotAssembled { name: String, variant: Variant, cause: String },
 }
 
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unavailable::NotWritten { kernel, variant } => write!(
-                f,
-                "kernel {kernel} has no {variant} variant, because only vector instruction sets \
-                 have non-temporal stores here: choose a vector variant, or the kernel without _nt"
-            ),
-            Unavailable::NotOnThisCpu { kernel, variant } => {
-                write!(f, "this CPU does not run the {variant} variant of kernel {kernel}: use")?;
-                for (position, variant) in Variant::available().into_iter().enumerate() {
-                    write!(f, "{}{variant}", if position == 0 { " " } else { " or " })?;
-                }
-                Ok(())
-            }
-        }
-    }
+fn runnable() -> String {
+    Variant::available().iter().map(Variant::to_string).collect::<Vec<_>>().join(" or ")
 }
-
-impl std::error::Error for Unavailable {}

@@ -80,21 +80,10 @@ impl FromStr for Variant {
 }
 
 /// A word that names no [`Variant`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+// {:?} escapes control characters that a file may have put there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no instruction set: use one of avx512, avx2, sse2, portable")]
 pub struct UnknownVariant(pub String);
-
-impl fmt::Display for UnknownVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // {:?} escapes control characters that a file may have put there.
-        write!(f, "{:?} is no instruction set: use one of", self.0)?;
-        for (position, variant) in Variant::ALL.into_iter().enumerate() {
-            write!(f, "{}{variant}", if position == 0 { " " } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for UnknownVariant {}
 
 #[cfg(test)]
 mod tests {

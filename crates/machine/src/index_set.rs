@@ -53,39 +53,17 @@ pub struct IndexSet<Kind> {
 
 /// Why a list of numbers could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IndexSetError {
-    /// An entry is neither a number nor `first-last`.
-    #[error(
-        "'{}' in the list '{}' is neither a number nor a range such as 0-3",
-        excerpt(entry),
-        excerpt(list)
-    )]
-    NotARange {
-        /// The entry that could not be read.
-        entry: String,
-        /// The whole list.
-        list: String,
-    },
-    /// A range runs backwards.
-    #[error("the range '{}' in the list '{}' runs backwards", excerpt(entry), excerpt(list))]
-    Backwards {
-        /// The entry that runs backwards.
-        entry: String,
-        /// The whole list.
-        list: String,
-    },
-    /// A number above [`MAX_INDEX`].
-    #[error(
-        "'{}' in the list '{}' is above {MAX_INDEX}, the largest number accepted",
-        excerpt(entry),
-        excerpt(list)
-    )]
-    TooLarge {
-        /// The entry with the number.
-        entry: String,
-        /// The whole list.
-        list: String,
-    },
+#[error("'{}' in the list '{}' {wrong}", excerpt(entry), excerpt(list))]
+pub struct IndexSetError {
+    entry: String,
+    list: String,
+    wrong: String,
+}
+
+impl IndexSetError {
+    fn new(entry: &str, list: &str, wrong: impl Into<String>) -> Self {
+        Self { entry: entry.into(), list: list.into(), wrong: wrong.into() }
+    }
 }
 
 impl<Kind> IndexSet<Kind> {
@@ -241,21 +219,7 @@ impl<Kind> Default for IndexSet<Kind> {
 
 impl<Kind> FromIterator<u32> for IndexSet<Kind> {
     fn from_iter<I: IntoIterator<Item = u32>>(indexes: I) -> Self {
-        let mut found = Self::new();
-        let mut before_these = Vec::new();
-        for index in indexes {
-            match found.ranges.last_mut() {
-                Some((_, last)) if *last == index => {}
-                Some((_, last)) if last.checked_add(1) == Some(index) => *last = index,
-                Some((_, last)) if *last > index => before_these.push((index, index)),
-                _ => found.ranges.push((index, index)),
-            }
-        }
-        if before_these.is_empty() {
-            return found;
-        }
-        before_these.append(&mut found.ranges);
-        Self::of_ranges(before_these)
+        Self::of_ranges(indexes.into_iter().map(|index| (index, index)).collect())
     }
 }
 
@@ -303,7 +267,7 @@ impl<Kind> FromStr for IndexSet<Kind> {
             let first = parse_index(first, entry, list)?;
             let last = parse_index(last, entry, list)?;
             if last < first {
-                return Err(IndexSetError::Backwards { entry: entry.into(), list: list.into() });
+                return Err(IndexSetError::new(entry, list, "runs backwards"));
             }
             ranges.push((first, last));
         }
@@ -314,11 +278,15 @@ impl<Kind> FromStr for IndexSet<Kind> {
 fn parse_index(digits: &str, entry: &str, list: &str) -> Result<u32, IndexSetError> {
     let digits = digits.trim();
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(IndexSetError::NotARange { entry: entry.into(), list: list.into() });
+        let wrong = "is neither a number nor a range such as 0-3";
+        return Err(IndexSetError::new(entry, list, wrong));
     }
     match digits.parse::<u32>() {
         Ok(index) if index <= MAX_INDEX => Ok(index),
-        _ => Err(IndexSetError::TooLarge { entry: entry.into(), list: list.into() }),
+        _ => {
+            let wrong = format!("is above {MAX_INDEX}, the largest number accepted");
+            Err(IndexSetError::new(entry, list, wrong))
+        }
     }
 }
 

@@ -16,7 +16,7 @@ impl Link {
         };
         let (speed, lanes) = all.into_iter().find(same).ok_or_else(|| {
             // A figure, or the thesis's, is no generation and no number of lanes.
-            TheoreticalMaximumError::NoLink { text: name.into() }
+            TheoreticalMaximumError::no_link(name)
         })?;
         Ok(Self {
             gt_per_s: Some(speed),

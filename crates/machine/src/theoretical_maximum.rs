@@ -53,59 +53,42 @@ pub enum Direction {
     EachWay,
 }
 
-/// Transfers per second of a standard's speed, in thirds of a MT/s: the rates are
+/// Transfers per second of a standard's speed by its label, in thirds of a MT/s: the rates are
 /// multiples of 100/3 MHz (DDR3-2133 makes 2133 1/3 MT/s), so thirds are whole.
-struct DdrSpeed {
-    label: u32,
-    third_mt_per_s: u32,
-}
-
-const fn ddr(label: u32) -> DdrSpeed {
+fn third_mt_per_s(label: u32) -> u32 {
     // 1066, 1333, 1866, 2133, 2666 and 2933 are cut off or rounded multiples of 133 1/3.
-    let third_mt_per_s = match label % 100 {
-        33 => label * 3 + 1,
-        66 => label * 3 + 2,
-        _ => label * 3,
-    };
-    DdrSpeed { label, third_mt_per_s }
+    label * 3
+        + match label % 100 {
+            33 => 1,
+            66 => 2,
+            _ => 0,
+        }
 }
 
 struct DdrGeneration {
     name: &'static str,
     standard: &'static str,
-    speeds: &'static [DdrSpeed],
+    /// Labels.
+    speeds: &'static [u32],
 }
 
 const DDR: [DdrGeneration; 3] = [
     DdrGeneration {
         name: "DDR3",
         standard: "JEDEC JESD79-3F",
-        speeds: &[ddr(800), ddr(1066), ddr(1333), ddr(1600), ddr(1866), ddr(2133)],
+        speeds: &[800, 1066, 1333, 1600, 1866, 2133],
     },
     DdrGeneration {
         name: "DDR4",
         standard: "JEDEC JESD79-4",
-        speeds: &[ddr(1600), ddr(1866), ddr(2133), ddr(2400), ddr(2666), ddr(2933), ddr(3200)],
+        speeds: &[1600, 1866, 2133, 2400, 2666, 2933, 3200],
     },
     DdrGeneration {
         name: "DDR5",
         standard: "JEDEC JESD79-5C",
         speeds: &[
-            ddr(3200),
-            ddr(3600),
-            ddr(4000),
-            ddr(4400),
-            ddr(4800),
-            ddr(5200),
-            ddr(5600),
-            ddr(6000),
-            ddr(6400),
-            ddr(6800),
-            ddr(7200),
-            ddr(7600),
-            ddr(8000),
-            ddr(8400),
-            ddr(8800),
+            3200, 3600, 4000, 4400, 4800, 5200, 5600, 6000, 6400, 6800, 7200, 7600, 8000, 8400,
+            8800,
         ],
     },
 ];
@@ -133,54 +116,25 @@ pub(crate) const LANES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// the finger.
 const MAX_CHANNELS: u32 = 64;
 
-/// Why a text names no theoretical maximum.
+/// Why a text names no theoretical maximum, and what would.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TheoreticalMaximumError {
-    /// No such name.
-    #[error("'{}' names no theoretical maximum; there are {names}", excerpt(text))]
-    Unknown { text: String, names: String },
-    /// The number of channels or stacks is not sensible.
-    #[error(
-        "'{}' asks for {} channels; a memory node has 1 to {MAX_CHANNELS}",
-        excerpt(text),
-        excerpt(count)
-    )]
-    Channels {
-        text: String,
-        /// The number in it.
-        count: String,
-    },
-    /// A figure that is zero or too large.
-    #[error(
-        "'{}' is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s",
-        excerpt(text)
-    )]
-    Figure { text: String },
-    /// A unit that is not one of bandwidth.
-    #[error(
-        "'{}': {} is not a unit here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a plain number of GB/s",
-        excerpt(text),
-        excerpt(unit)
-    )]
-    Unit {
-        text: String,
-        /// What stands after the number.
-        unit: String,
-    },
-    /// A link where memory is asked for.
-    #[error(
-        "'{}' is a link, and a memory's theoretical maximum is asked for; for memory behind \
-         a link (CXL) give the figure, for example 50GB/s",
-        excerpt(text)
-    )]
-    NoMemory { text: String },
+#[error("'{}' {why}", excerpt(text))]
+pub struct TheoreticalMaximumError {
+    text: String,
+    why: String,
+}
+
+impl TheoreticalMaximumError {
+    fn new(text: &str, why: impl Into<String>) -> Self {
+        Self { text: text.into(), why: why.into() }
+    }
+
     /// A memory standard where a link is asked for.
-    #[error(
-        "'{}' is a memory standard, and a link's theoretical maximum is asked for; \
-         write for example PCIe 4.0 x16",
-        excerpt(text)
-    )]
-    NoLink { text: String },
+    pub(crate) fn no_link(text: &str) -> Self {
+        let why = "is a memory standard, and a link's theoretical maximum is asked for; write for \
+                   example PCIe 4.0 x16";
+        Self::new(text, why)
+    }
 }
 
 impl TheoreticalMaximum {
@@ -204,7 +158,11 @@ impl TheoreticalMaximum {
         let found = find(text, &memory_names)?;
         match found.scope {
             Scope::Channel | Scope::Stack | Scope::Node | Scope::Given => Ok(found),
-            Scope::Link => Err(TheoreticalMaximumError::NoMemory { text: text.into() }),
+            Scope::Link => Err(TheoreticalMaximumError::new(
+                text,
+                "is a link, and a memory's theoretical maximum is asked for; for memory behind a \
+                 link (CXL) give the figure, for example 50GB/s",
+            )),
         }
     }
 
@@ -230,7 +188,7 @@ impl TheoreticalMaximum {
         match found.scope {
             Scope::Link | Scope::Given => Ok(found),
             Scope::Channel | Scope::Stack | Scope::Node => {
-                Err(TheoreticalMaximumError::NoLink { text: text.into() })
+                Err(TheoreticalMaximumError::no_link(text))
             }
         }
     }
@@ -247,7 +205,7 @@ impl TheoreticalMaximum {
     pub fn list() -> Vec<Self> {
         let mut all = Vec::new();
         for generation in &DDR {
-            all.extend(generation.speeds.iter().map(|speed| generation.channel(speed)));
+            all.extend(generation.speeds.iter().map(|&speed| generation.channel(speed)));
         }
         all.extend(
             HBM.iter().map(|&(name, gbit_per_s, standard)| stack(name, gbit_per_s, standard)),
@@ -267,16 +225,15 @@ impl TheoreticalMaximum {
         };
         // Thirds: 2666 and 2667 are both 8000/3 MT/s.
         let is_near =
-            |speed: &&DdrSpeed| mt_per_s.saturating_mul(3).abs_diff(speed.third_mt_per_s) < 3;
-        generation.speeds.iter().find(is_near).map(|speed| generation.channel(speed)).ok_or_else(
-            || {
-                format!(
-                    "the memory modules run at {mt_per_s} MT/s, which is no speed of {kind} by \
-                     {}",
-                    generation.standard
-                )
-            },
-        )
+            |&&speed: &&u32| mt_per_s.saturating_mul(3).abs_diff(third_mt_per_s(speed)) < 3;
+        let found = generation.speeds.iter().find(is_near).map(|&speed| generation.channel(speed));
+        found.ok_or_else(|| {
+            let standard = generation.standard;
+            format!(
+                "the memory modules run at {mt_per_s} MT/s, which is no speed of {kind} by \
+                 {standard}"
+            )
+        })
     }
 
     /// A node of so many channels or stacks; `None` where a node cannot have so many.
@@ -298,12 +255,12 @@ impl TheoreticalMaximum {
 const THESIS: &str = "braithwaite2012";
 
 impl DdrGeneration {
-    fn channel(&self, speed: &DdrSpeed) -> TheoreticalMaximum {
+    fn channel(&self, speed: u32) -> TheoreticalMaximum {
         TheoreticalMaximum {
-            name: format!("{}-{}", self.name, speed.label),
+            name: format!("{}-{speed}", self.name),
             scope: Scope::Channel,
             direction: Direction::Shared,
-            bytes_per_s: f64::from(speed.third_mt_per_s) * 8e6 / 3.0,
+            bytes_per_s: f64::from(third_mt_per_s(speed)) * 8e6 / 3.0,
             source: self.standard.into(),
         }
     }
@@ -350,29 +307,40 @@ fn find(
     if let Some(found) = all.iter().position(|entry| plain(&entry.name) == asked) {
         return Ok(all.swap_remove(found));
     }
-    let unknown = || TheoreticalMaximumError::Unknown { text: text.into(), names: names() };
+    let unknown = || {
+        let why = format!("names no theoretical maximum; there are {}", names());
+        TheoreticalMaximumError::new(text, why)
+    };
     let (name, count) = asked.rsplit_once('x').ok_or_else(unknown)?;
     let one = all
         .into_iter()
         .find(|entry| entry.scope != Scope::Link && plain(&entry.name) == name)
         .ok_or_else(unknown)?;
-    count
-        .parse()
-        .ok()
-        .and_then(|count| one.times(count))
-        .ok_or_else(|| TheoreticalMaximumError::Channels { text: text.into(), count: count.into() })
+    count.parse().ok().and_then(|count| one.times(count)).ok_or_else(|| {
+        let count = excerpt(count);
+        let why = format!("asks for {count} channels; a memory node has 1 to {MAX_CHANNELS}");
+        TheoreticalMaximumError::new(text, why)
+    })
 }
 
 /// `51.2` (GB/s) or `51.2GB/s`.
 fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
-    let refused = || TheoreticalMaximumError::Figure { text: text.into() };
+    let refused = || {
+        let why = "is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s";
+        TheoreticalMaximumError::new(text, why)
+    };
     let text = text.trim();
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
     let with_unit = if unit.is_empty() { format!("{text} GB/s") } else { text.into() };
     let bytes_per_s = match with_unit.parse::<BytesPerSecond>() {
         Ok(bandwidth) => bandwidth.0,
         Err(QuantityError::Unit { .. }) => {
-            return Err(TheoreticalMaximumError::Unit { text: text.into(), unit: unit.into() });
+            let why = format!(
+                "has the unit {}, which is none here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a \
+                 plain number of GB/s",
+                excerpt(unit)
+            );
+            return Err(TheoreticalMaximumError::new(text, why));
         }
         Err(QuantityError::NoNumber(_) | QuantityError::Range(_)) => return Err(refused()),
     };
@@ -392,8 +360,7 @@ fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
 fn memory_names() -> String {
     let mut names = String::new();
     for generation in &DDR {
-        let speeds: Vec<String> =
-            generation.speeds.iter().map(|speed| speed.label.to_string()).collect();
+        let speeds: Vec<String> = generation.speeds.iter().map(u32::to_string).collect();
         // Writing to a String cannot fail.
         _ = write!(names, "{}-{}, ", generation.name, speeds.join("/"));
     }

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use nearfar_machine::{
-    Cache, CacheKind, Core, CpuSet, GroupBy, Machine, MemoryKind, MemoryNode, NodeSet, Source,
+    Cache, CacheKind, Core, CpuSet, GroupBy, Machine, MemoryKind, MemoryNode, NodeSet,
 };
+use nearfar_specimen::empty_machine;
 use proptest::prelude::*;
 
 fn set(list: &str) -> CpuSet {
@@ -15,8 +16,6 @@ fn set(list: &str) -> CpuSet {
 fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine {
     let all: CpuSet = cores.iter().flat_map(|core| set(core).iter().collect::<Vec<_>>()).collect();
     Machine {
-        source: Source::Live,
-        packages: Vec::new(),
         nodes: nodes
             .iter()
             .map(|&(os_index, cpus, locality)| MemoryNode {
@@ -39,16 +38,9 @@ fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine 
                 cpus: set(cpus),
             })
             .collect(),
-        distances: None,
-        firmware_figures: Vec::new(),
-        devices: Vec::new(),
         allowed_cpus: all,
         allowed_nodes: nodes.iter().map(|node| node.0).collect(),
-        interleave_weights: None,
-        memory_modules: None,
-        empty_memory_sockets: None,
-        memory_modules_unknown: Some("a machine of the tests".into()),
-        notes: Vec::new(),
+        ..empty_machine()
     }
 }
 
@@ -177,29 +169,12 @@ fn a_machine_survives_json() {
 
 proptest! {
     #[test]
-    fn lists_read_what_they_print(members in proptest::collection::btree_set(0u32..65_536, 0..60)) {
-        let set: CpuSet = members.iter().copied().collect();
-        prop_assert_eq!(set.to_string().parse::<CpuSet>().unwrap(), set);
-    }
-
-    #[test]
-    fn sets_obey_the_laws(a in proptest::collection::btree_set(0u32..40, 0..30),
-                          b in proptest::collection::btree_set(0u32..40, 0..30)) {
-        let (a, b): (CpuSet, CpuSet) = (a.into_iter().collect(), b.into_iter().collect());
-        prop_assert_eq!(a.difference(&b).union(&a.intersection(&b)), a.clone());
-        prop_assert_eq!(a.intersects(&b), !a.intersection(&b).is_empty());
-        prop_assert!(a.intersection(&b).is_subset(&a.union(&b)));
-    }
-
-    #[test]
     fn no_text_makes_the_readers_panic(text in "\\PC{0,40}") {
         text.parse::<CpuSet>().ok();
         text.parse::<nearfar_machine::Binding>().ok();
         text.parse::<nearfar_machine::MemoryPolicy>().ok();
     }
-}
 
-proptest! {
     /// By the definitions, CPU by CPU.
     #[test]
     fn initiators_and_domains_are_those_of_the_definitions(

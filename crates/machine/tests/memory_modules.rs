@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 use nearfar_machine::{
-    CpuSet, Direction, Machine, MemoryKind, MemoryModule, MemoryNode, NodeSet, Package, Scope,
-    Source, TheoreticalMaximum,
+    CpuSet, Direction, Machine, MemoryKind, MemoryModule, MemoryNode, Package, Scope,
+    TheoreticalMaximum,
 };
+use nearfar_specimen::empty_machine;
 
 /// Two CPUs a package. The first nodes with CPUs are the packages, in their order;
 /// ordinary and unknown memory beyond them has none, as other kinds.
@@ -20,23 +21,13 @@ fn machine(packages: u32, kinds: &[MemoryKind]) -> Machine {
         memory_side_cache_bytes: None,
     };
     Machine {
-        source: Source::Live,
         packages: (0..packages)
             .map(|os_index| Package { os_index, cpus: cpus(os_index), model: None })
             .collect(),
         nodes: (0..).zip(kinds).map(node).collect(),
-        cores: Vec::new(),
-        caches: Vec::new(),
-        distances: None,
-        firmware_figures: Vec::new(),
-        devices: Vec::new(),
-        allowed_cpus: CpuSet::new(),
-        allowed_nodes: NodeSet::new(),
-        interleave_weights: None,
         memory_modules: Some(Vec::new()),
         empty_memory_sockets: Some(0),
-        memory_modules_unknown: None,
-        notes: Vec::new(),
+        ..empty_machine()
     }
 }
 

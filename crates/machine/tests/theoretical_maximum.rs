@@ -1,6 +1,6 @@
 //! Theoretical maxima against the figures that are printed for them.
 
-use nearfar_machine::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};
+use nearfar_machine::{Direction, Scope, TheoreticalMaximum};
 
 /// GB/s as vendors' and the standards' bodies' tables print them.
 #[test]
@@ -68,8 +68,8 @@ fn channels_of_a_node_are_counted() {
     let stacks = TheoreticalMaximum::memory("HBM2Ex4").unwrap();
     assert!((stacks.gb_per_s() - 1638.4).abs() < 1e-9);
     for text in ["DDR4-3200x0", "DDR4-3200x65", "DDR4-3200x", "DDR4-3200x1.5", "DDR4-3200x-1"] {
-        let error = TheoreticalMaximum::memory(text).unwrap_err();
-        assert!(matches!(error, TheoreticalMaximumError::Channels { .. }), "{text}: {error}");
+        let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
+        assert!(error.contains("a memory node has 1 to 64"), "{error}");
     }
 }
 
@@ -91,15 +91,15 @@ fn figures_are_gb_per_s_or_have_a_unit() {
         assert_eq!((given.name.as_str(), given.scope), ("given", Scope::Given));
     }
     for text in ["0", "0GB/s", "1.2.3", "1000001", "9".repeat(400).as_str()] {
-        let error = TheoreticalMaximum::memory(text).unwrap_err();
-        assert!(matches!(error, TheoreticalMaximumError::Figure { .. }), "{text}: {error}");
+        let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
+        assert!(error.contains("is no bandwidth above 0"), "{error}");
     }
     // Gb/s is an eighth of GB/s.
     for (text, unit) in
         [("51.2GB", "GB"), ("51.2 GiB/s", "GiB/s"), ("400Gb/s", "Gb/s"), ("1e9", "e9"), ("8%", "%")]
     {
         let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
-        let wanted = format!("'{text}': {unit} is not a unit here; use GB/s");
+        let wanted = format!("'{text}' has the unit {unit}, which is none here; use GB/s");
         assert!(error.starts_with(&wanted), "{error}");
     }
 }
@@ -132,16 +132,16 @@ fn a_link_is_no_memory() {
     assert!(TheoreticalMaximum::link("PCIe 2.0 x16").is_ok());
     assert!(TheoreticalMaximum::link("25").is_ok());
     for text in ["DDR4-3200", "DDR4-3200x8", "HBM3"] {
-        let error = TheoreticalMaximum::link(text).unwrap_err();
-        assert!(matches!(error, TheoreticalMaximumError::NoLink { .. }), "{text}: {error}");
+        let error = TheoreticalMaximum::link(text).unwrap_err().to_string();
+        assert!(error.contains("is a memory standard"), "{error}");
     }
 }
 
 #[test]
 fn no_memory_is_a_link() {
     for text in ["PCIe 4.0 x16", "pcie5.0x8"] {
-        let error = TheoreticalMaximum::memory(text).unwrap_err();
-        assert!(matches!(error, TheoreticalMaximumError::NoMemory { .. }), "{text}: {error}");
-        assert!(error.to_string().contains("give the figure"), "{error}");
+        let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
+        assert!(error.contains("is a link"), "{error}");
+        assert!(error.contains("give the figure"), "{error}");
     }
 }

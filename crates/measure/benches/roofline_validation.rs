@@ -201,8 +201,7 @@ fn measure(kept: Option<&Path>, record: Record) -> anyhow::Result<Record> {
         Some(path) => RecordWriter::create(path, false)?,
         None => RecordWriter::nowhere(),
     };
-    let cautions = before_measuring(&header.machine, &header.environment, &[]);
-    let warnings: Vec<_> = cautions.iter().map(nearfar_measure::Caution::warning).collect();
+    let warnings = before_measuring(&header.machine, &header.environment, &[]);
     let mut watch = |_: nearfar_measure::Status<'_>| {};
     let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
     engine.begin(&warnings)?;

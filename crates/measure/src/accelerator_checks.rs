@@ -4,6 +4,8 @@ use nearfar_machine::{AbsentBackend, Accelerator, Backend, Device, DeviceKind, M
 use nearfar_record::{Check, Standing};
 use nearfar_units::Bytes;
 
+use crate::checks::check;
+
 /// A check of each device, and of each interface that shows none. The driver of an interface that is
 /// broken is there and fails.
 pub fn check_accelerators(
@@ -48,11 +50,10 @@ fn device_check(machine: &Machine, accelerator: &Accelerator) -> Check {
     let driver = accelerator.driver.as_deref().unwrap_or("not known");
     parts.push(format!("driver {driver}"));
     let finding = parts.join(", ");
-    Check {
-        check: accelerator.backend.as_str().into(),
-        standing: if unplaced.is_some() { Standing::Unknown } else { Standing::Fine },
-        finding: unplaced.map_or_else(|| finding.clone(), |why| format!("{finding}; {why}")),
-        remedy: None,
+    let name = accelerator.backend.as_str();
+    match unplaced {
+        None => check(name, Standing::Fine, finding),
+        Some(why) => check(name, Standing::Unknown, format!("{finding}; {why}")),
     }
 }
 
@@ -65,40 +66,28 @@ fn absence_check(machine: &Machine, absent: &AbsentBackend, is_broken: bool) -> 
         .filter(|device| is_made_for(absent.backend, device))
         .map(|device| device.bus_id.as_str())
         .collect();
-    let interface = match absent.backend {
-        Backend::Cuda => "CUDA",
-        Backend::Opencl => "OpenCL",
-    };
-    let mend = || match absent.backend {
-        Backend::Cuda => {
+    let (interface, mend, install) = match absent.backend {
+        Backend::Cuda => (
+            "CUDA",
             "see whether `nvidia-smi` answers: a driver that was updated needs its kernel module \
-             loaded anew (restart the machine), and a container the host's driver"
-        }
-        Backend::Opencl => {
-            "see whether `clinfo` answers: the files in /etc/OpenCL/vendors name the drivers; \
-             mend or remove the one that fails"
-        }
-    };
-    let install = || {
-        let installed = match absent.backend {
-            Backend::Cuda => "install NVIDIA's driver; in a container, have it show its devices",
-            Backend::Opencl => {
-                "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices"
-            }
-        };
-        format!("to measure copies to {}: {installed}", without.join(", "))
+             loaded anew (restart the machine), and a container the host's driver",
+            "install NVIDIA's driver; in a container, have it show its devices",
+        ),
+        Backend::Opencl => (
+            "OpenCL",
+            "see whether `clinfo` answers: the files in /etc/OpenCL/vendors name the drivers; mend \
+             or remove the one that fails",
+            "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices",
+        ),
     };
     let remedy = match (is_broken, without.is_empty()) {
-        (true, _) => Some(mend().to_string()),
+        (true, _) => Some(mend.to_string()),
         (false, true) => None,
-        (false, false) => Some(install()),
+        (false, false) => Some(format!("to measure copies to {}: {install}", without.join(", "))),
     };
-    Check {
-        check: absent.backend.as_str().into(),
-        standing: if remedy.is_some() { Standing::Warning } else { Standing::Fine },
-        finding: format!("{interface} shows no device: {}", absent.reason),
-        remedy,
-    }
+    let standing = if remedy.is_some() { Standing::Warning } else { Standing::Fine };
+    let finding = format!("{interface} shows no device: {}", absent.reason);
+    Check { remedy, ..check(absent.backend.as_str(), standing, finding) }
 }
 
 /// Whether a PCIe device is one of those that an interface's main driver drives.

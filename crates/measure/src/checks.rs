@@ -1,11 +1,11 @@
 //! Looks the machine over before anything is measured (`nearfar doctor`).
 
 use nearfar_machine::{Machine, TheoreticalMaximum};
-use nearfar_record::{Check, Environment, Standing};
+use nearfar_record::{Check, Environment, Standing, Warning};
 use nearfar_sys::Refusal;
 use nearfar_units::{Bytes, BytesPerSecond};
 
-use crate::warning::{Caution, before_measuring};
+use crate::warning::before_measuring;
 
 /// Calls that place or prove pages; without them only local memory can be measured.
 const PLACEMENT_CALLS: [&str; 3] = ["mbind", "move_pages", "get_mempolicy"];
@@ -18,34 +18,37 @@ pub fn check_machine(
     hwloc_overrides: &[String],
     probes: &[(&'static str, Result<(), Refusal>)],
 ) -> Vec<Check> {
-    let cautions = before_measuring(machine, environment, hwloc_overrides);
+    let warnings = before_measuring(machine, environment, hwloc_overrides);
     let mut checks = vec![machine_check(machine), memory_check(environment), module_check(machine)];
-    checks.extend(machine.check().into_iter().map(|finding| Check {
-        check: "topology".into(),
-        standing: Standing::Failed,
-        finding,
-        remedy: Some("send the output of hwloc-gather-topology with a bug report".into()),
-    }));
-    checks.extend(machine.notes.iter().map(|note| Check {
-        check: "topology".into(),
-        standing: Standing::Warning,
-        finding: note.clone(),
-        remedy: None,
-    }));
+    let remedy = Some("send the output of hwloc-gather-topology with a bug report".to_string());
+    let of_topology = |standing, finding| check("topology", standing, finding);
+    checks.extend(
+        machine.check().into_iter().map(|finding| Check {
+            remedy: remedy.clone(),
+            ..of_topology(Standing::Failed, finding)
+        }),
+    );
+    checks.extend(machine.notes.iter().map(|note| of_topology(Standing::Warning, note.clone())));
     checks.extend(probes.iter().map(|(call, result)| call_check(call, result, machine)));
-    checks.extend(fine_settings(environment, &cautions));
-    checks.extend(cautions.iter().map(caution_check));
-    checks.extend(environment.unknown.iter().map(|(field, reason)| Check {
-        check: field.clone(),
-        standing: Standing::Unknown,
-        finding: format!("{}: not known: {reason}", field.replace('_', " ")),
-        remedy: None,
+    checks.extend(fine_settings(environment, &warnings));
+    checks.extend(warnings.into_iter().map(|warning| Check {
+        remedy: Some(warning.remedy),
+        ..check(&warning.code, Standing::Warning, warning.message)
+    }));
+    checks.extend(environment.unknown.iter().map(|(field, reason)| {
+        let finding = format!("{}: not known: {reason}", field.replace('_', " "));
+        check(field, Standing::Unknown, finding)
     }));
     checks
 }
 
-fn fine(check: &str, finding: String) -> Check {
-    Check { check: check.into(), standing: Standing::Fine, finding, remedy: None }
+/// A check with nothing to do about it.
+pub(crate) fn check(check: &str, standing: Standing, finding: String) -> Check {
+    Check { check: check.into(), standing, finding, remedy: None }
+}
+
+fn fine(name: &str, finding: String) -> Check {
+    check(name, Standing::Fine, finding)
 }
 
 fn machine_check(machine: &Machine) -> Check {
@@ -75,10 +78,8 @@ fn memory_check(environment: &Environment) -> Check {
             format!("{} of memory can be used, a quarter of it for arrays", Bytes(bytes)),
         ),
         None => Check {
-            check: "memory".into(),
-            standing: Standing::Unknown,
-            finding: "how much memory can be used is not known".into(),
             remedy: Some("give --working-set when measuring".into()),
+            ..check("memory", Standing::Unknown, "how much memory can be used is not known".into())
         },
     }
 }
@@ -96,12 +97,11 @@ fn module_check(machine: &Machine) -> Check {
                 maximum.source
             ),
         ),
-        Err(why) => Check {
-            check: "memory_modules".into(),
-            standing: Standing::Unknown,
-            finding: format!("what the memory can carry at most is not known: {why}"),
-            remedy: Some(module_remedy(machine)),
-        },
+        Err(why) => {
+            let finding = format!("what the memory can carry at most is not known: {why}");
+            let unknown = check("memory_modules", Standing::Unknown, finding);
+            Check { remedy: Some(module_remedy(machine)), ..unknown }
+        }
     }
 }
 
@@ -116,59 +116,42 @@ fn module_remedy(machine: &Machine) -> String {
 }
 
 fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Check {
-    let check = format!("call.{}", call.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+    let name = format!("call.{}", call.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let Err(refusal) = result else {
-        return fine(&check, format!("the kernel allows {call}"));
+        return fine(&name, format!("the kernel allows {call}"));
     };
     let needed = PLACEMENT_CALLS.contains(&call) && machine.nodes.len() > 1;
     let without = needed.then_some(
         "without it cases on remote memory may be refused; local ones are measured and proven by other means",
     );
     let remedies: Vec<&str> = refusal.remedy().into_iter().chain(without).collect();
-    Check {
-        check,
-        standing: if needed { Standing::Failed } else { Standing::Warning },
-        finding: refusal.cause(),
-        remedy: (!remedies.is_empty()).then(|| remedies.join("; ")),
-    }
-}
-
-fn caution_check(caution: &Caution) -> Check {
-    let warning = caution.warning();
-    Check {
-        check: warning.code,
-        standing: Standing::Warning,
-        finding: warning.message,
-        remedy: Some(warning.remedy),
-    }
+    let standing = if needed { Standing::Failed } else { Standing::Warning };
+    let remedy = (!remedies.is_empty()).then(|| remedies.join("; "));
+    Check { remedy, ..check(&name, standing, refusal.cause()) }
 }
 
 /// Settings that could disturb and do not.
-fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> {
-    let warned = |code: &str| cautions.iter().any(|caution| caution.warning().code == code);
-    let mut checks = Vec::new();
-    if let (Some(mode), false) = (environment.numa_balancing, warned("numa_balancing")) {
-        let finding = match mode {
-            0 => "automatic NUMA balancing is off".into(),
-            _ => format!("automatic NUMA balancing is {mode}; with one node it does nothing"),
-        };
-        checks.push(fine("numa_balancing", finding));
-    }
-    if let (Some(mode), false) =
-        (&environment.transparent_huge_pages, warned("no_transparent_huge_pages"))
-    {
-        checks.push(fine("transparent_huge_pages", format!("transparent huge pages: {mode}")));
-    }
-    if let (Some(name), false) = (&environment.clock_source, warned("clock_source")) {
-        checks.push(fine("clock_source", format!("the clock source is {name}")));
-    }
-    if let (Some(governors), false) = (&environment.governors, warned("governors")) {
-        checks.push(fine("governors", format!("frequency governor: {}", governors.join(", "))));
-    }
-    if let (Some(load), false) = (environment.load_average, warned("load_average")) {
-        checks.push(fine("load_average", format!("load average {load:.2}")));
-    }
-    checks
+fn fine_settings(environment: &Environment, warnings: &[Warning]) -> Vec<Check> {
+    let numa_balancing = environment.numa_balancing.map(|mode| match mode {
+        0 => "automatic NUMA balancing is off".into(),
+        _ => format!("automatic NUMA balancing is {mode}; with one node it does nothing"),
+    });
+    let huge_pages = environment.transparent_huge_pages.as_ref();
+    let clock_source = environment.clock_source.as_ref();
+    let governors = environment.governors.as_ref();
+    let settings = [
+        ("numa_balancing", numa_balancing),
+        (
+            "transparent_huge_pages",
+            huge_pages.map(|mode| format!("transparent huge pages: {mode}")),
+        ),
+        ("clock_source", clock_source.map(|name| format!("the clock source is {name}"))),
+        ("governors", governors.map(|all| format!("frequency governor: {}", all.join(", ")))),
+        ("load_average", environment.load_average.map(|load| format!("load average {load:.2}"))),
+    ];
+    let is_warned_of = |name: &str| warnings.iter().any(|warning| warning.code.ends_with(name));
+    let quiet = settings.into_iter().filter(|(name, _)| !is_warned_of(name));
+    quiet.filter_map(|(name, finding)| Some(fine(name, finding?))).collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use nearfar_record::{
-    Absence, Absent, Case, Experiment, Finished, History, Line, Reason, ReasonCode, Record,
-    RecordWriter, Resumed, Rounds, Sample, TrafficMethod, Warning, WriteError,
+    Absence, Absent, Case, Coordinates, Experiment, Finished, History, Line, Reason, ReasonCode,
+    Record, RecordWriter, Resumed, Rounds, Sample, TrafficMethod, Warning, WriteError,
 };
 use nearfar_units::nanoseconds;
 
@@ -189,18 +189,21 @@ impl<'a> Engine<'a> {
 
     /// The budget ended before a later phase could be planned.
     fn note_unplanned(&mut self, experiment: Experiment) -> Result<(), WriteError> {
-        self.note_absence(Absent {
-            case: experiment.to_string(),
-            coordinates: Vec::new(),
-            absence: Absence::Omitted,
-            reason: Reason {
-                code: ReasonCode::Budget,
-                text: "the budget ended before its second part, which follows from the first; go \
-                       on with --resume and a larger --budget"
-                    .into(),
-            },
-            round: None,
-        })
+        let what = "its second part, which follows from the first;";
+        self.note_budget(experiment.to_string(), Vec::new(), what)
+    }
+
+    fn note_budget(
+        &mut self,
+        case: String,
+        coordinates: Vec<Coordinates>,
+        what: &str,
+    ) -> Result<(), WriteError> {
+        let text =
+            format!("the budget ended before {what} go on with --resume and a larger --budget");
+        let reason = Reason { code: ReasonCode::Budget, text };
+        let absence = Absence::Omitted;
+        self.note_absence(Absent { case, coordinates, absence, reason, round: None })
     }
 
     /// Writes the cases that the record does not hold yet. Those that it holds are measured as
@@ -359,19 +362,8 @@ impl<'a> Engine<'a> {
     fn note_unmeasured(&mut self, cases: &[Case]) -> Result<(), WriteError> {
         for case in cases {
             if self.samples(&case.id).next().is_none() && !self.refused_now.contains(&case.id) {
-                self.note_absence(Absent {
-                    case: case.id.clone(),
-                    coordinates: case.coordinates.clone(),
-                    absence: Absence::Omitted,
-                    reason: Reason {
-                        code: ReasonCode::Budget,
-                        text:
-                            "the budget ended before the case was begun; go on with --resume and a \
-                               larger --budget"
-                                .into(),
-                    },
-                    round: None,
-                })?;
+                let (id, coordinates) = (case.id.clone(), case.coordinates.clone());
+                self.note_budget(id, coordinates, "the case was begun;")?;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ pub fn read_environment(root: &Path) -> Environment {
     let cpu = reader.cpu();
     if nearfar_sys::steal_time(root, &CpuSet::new()).is_none() {
         let why = "/proc/stat cannot be read: time that a hypervisor takes goes unseen";
-        reader.unknown.insert("steal_time".into(), why.into());
+        reader.unknown::<()>("steal_time", why);
     }
     let environment = Environment {
         hypervisor: reader.hypervisor(),
@@ -53,33 +53,31 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Notes why a field is not known.
+    fn unknown<T>(&mut self, field: &str, why: impl Into<String>) -> Option<T> {
+        self.unknown.insert(field.into(), why.into());
+        None
+    }
+
     fn text(&mut self, field: &str, path: &str) -> Option<String> {
         match fs::read_to_string(self.root.join(path)) {
             Ok(text) => Some(text),
-            Err(error) => {
-                self.unknown.insert(field.into(), format!("/{path}: {error}"));
-                None
-            }
+            Err(error) => self.unknown(field, format!("/{path}: {error}")),
         }
     }
 
     fn line(&mut self, field: &str, path: &str) -> Option<String> {
         let text = self.text(field, path)?;
-        let line = text.trim();
-        if line.is_empty() {
-            self.unknown.insert(field.into(), format!("/{path} is empty"));
+        match text.trim() {
+            "" => self.unknown(field, format!("/{path} is empty")),
+            line => Some(line.into()),
         }
-        (!line.is_empty()).then(|| line.to_string())
     }
 
     fn number<T: std::str::FromStr>(&mut self, field: &str, path: &str) -> Option<T> {
         let line = self.line(field, path)?;
-        let number = line.parse().ok();
-        if number.is_none() {
-            self.unknown
-                .insert(field.into(), format!("/{path} holds '{}', not a number", excerpt(&line)));
-        }
-        number
+        let why = || format!("/{path} holds '{}', not a number", excerpt(&line));
+        line.parse().ok().or_else(|| self.unknown(field, why()))
     }
 
     fn cpu(&mut self) -> Cpu {
@@ -105,9 +103,7 @@ impl Reader<'_> {
         let cpuinfo = self.text("hypervisor", "proc/cpuinfo")?;
         let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
         let Some(flags) = flags else {
-            self.unknown
-                .insert("hypervisor".into(), "/proc/cpuinfo lists no flags on this CPU".into());
-            return None;
+            return self.unknown("hypervisor", "/proc/cpuinfo lists no flags on this CPU");
         };
         if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
             return Some("none".into());
@@ -131,15 +127,17 @@ impl Reader<'_> {
 
     fn firmware(&mut self) -> Firmware {
         if !self.root.join("sys/class/dmi/id").is_dir() {
-            self.unknown.insert("firmware".into(), "there is no /sys/class/dmi/id".into());
-            return Firmware::default();
+            return self.unknown("firmware", "there is no /sys/class/dmi/id").unwrap_or_default();
         }
+        let mut line = |field: &str, file: &str| {
+            self.line(&format!("firmware.{field}"), &format!("sys/class/dmi/id/{file}"))
+        };
         Firmware {
-            system_vendor: self.line("firmware.system_vendor", "sys/class/dmi/id/sys_vendor"),
-            product: self.line("firmware.product", "sys/class/dmi/id/product_name"),
-            board: self.line("firmware.board", "sys/class/dmi/id/board_name"),
-            bios_version: self.line("firmware.bios_version", "sys/class/dmi/id/bios_version"),
-            bios_date: self.line("firmware.bios_date", "sys/class/dmi/id/bios_date"),
+            system_vendor: line("system_vendor", "sys_vendor"),
+            product: line("product", "product_name"),
+            board: line("board", "board_name"),
+            bios_version: line("bios_version", "bios_version"),
+            bios_date: line("bios_date", "bios_date"),
         }
     }
 
@@ -156,9 +154,9 @@ impl Reader<'_> {
             .collect();
         if governors.is_empty() {
             let why = "no CPU has cpufreq/scaling_governor in sysfs (usual in virtual machines)";
-            self.unknown.insert("governors".into(), why.into());
+            return self.unknown("governors", why);
         }
-        (!governors.is_empty()).then(|| governors.into_iter().collect())
+        Some(governors.into_iter().collect())
     }
 
     fn boost(&mut self) -> Option<bool> {
@@ -166,12 +164,8 @@ impl Reader<'_> {
         let boost = fs::read_to_string(cpu.join("cpufreq/boost")).map(|text| text.trim() == "1");
         let turbo =
             fs::read_to_string(cpu.join("intel_pstate/no_turbo")).map(|text| text.trim() == "0");
-        let known = boost.or(turbo).ok();
-        if known.is_none() {
-            let why = "sysfs has neither cpufreq/boost nor intel_pstate/no_turbo";
-            self.unknown.insert("boost".into(), why.into());
-        }
-        known
+        let why = "sysfs has neither cpufreq/boost nor intel_pstate/no_turbo";
+        boost.or(turbo).ok().or_else(|| self.unknown("boost", why))
     }
 
     /// The word in brackets: `always [madvise] never`.
@@ -179,32 +173,23 @@ impl Reader<'_> {
         let field = "transparent_huge_pages";
         let text = self.line(field, "sys/kernel/mm/transparent_hugepage/enabled")?;
         let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        if word.is_none() {
-            self.unknown
-                .insert(field.into(), format!("'{}' has no word in brackets", excerpt(&text)));
-        }
-        word.map(|(word, _)| word.to_string())
+        let why = || format!("'{}' has no word in brackets", excerpt(&text));
+        word.map(|(word, _)| word.to_string()).or_else(|| self.unknown(field, why()))
     }
 
     fn load_average(&mut self) -> Option<f64> {
         let line = self.line("load_average", "proc/loadavg")?;
         let load = line.split_whitespace().next().and_then(|word| word.parse().ok());
-        if load.is_none() {
-            self.unknown
-                .insert("load_average".into(), format!("/proc/loadavg holds '{}'", excerpt(&line)));
-        }
-        load
+        let why = || format!("/proc/loadavg holds '{}'", excerpt(&line));
+        load.or_else(|| self.unknown("load_average", why()))
     }
 
     fn memory_bytes(&mut self) -> Option<u64> {
         let text = self.text("memory_bytes", "proc/meminfo")?;
         let line = text.lines().find(|line| line.starts_with("MemTotal:"));
         let kib: Option<u64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        let why = "/proc/meminfo has no line 'MemTotal: N kB'";
         let bytes = kib.and_then(|kib| kib.checked_mul(1024));
-        if bytes.is_none() {
-            let why = "/proc/meminfo has no line 'MemTotal: N kB'";
-            self.unknown.insert("memory_bytes".into(), why.into());
-        }
-        bytes
+        bytes.or_else(|| self.unknown("memory_bytes", why))
     }
 }

@@ -54,6 +54,12 @@ pub enum Failure {
     Interrupted,
 }
 
+impl From<Reason> for Failure {
+    fn from(reason: Reason) -> Self {
+        Self::Refused(reason)
+    }
+}
+
 /// How fast the machine seemed in a short look, for the estimate of a plan's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
@@ -158,24 +164,41 @@ impl RanLoop<'_> {
 
     /// The sample of an actor whose threads moved these bytes.
     pub fn sample(&self, threads: Vec<ThreadSample>, placement: Placement) -> ActorSample {
-        let useful_bytes = threads.iter().map(|thread| thread.useful_bytes).sum();
-        let moved = traffic(self.kernel, useful_bytes, self.stores);
+        let sample = sample_of(self.name, self.variant, threads, placement);
+        let moved = traffic(self.kernel, sample.useful_bytes, self.stores);
         ActorSample {
-            kernel: self.name.into(),
-            variant: self.variant.into(),
             unroll: self.unroll,
-            useful_bytes,
             traffic_bytes_min: moved.min,
             traffic_bytes_max: moved.max,
             traffic_method: moved.method,
-            flops: threads.iter().map(|thread| thread.flops).sum(),
-            accesses: useful_bytes / size_of::<f64>() as u64,
-            threads,
-            proof: placement.proof,
-            write_proof: placement.write_proof,
-            page_sizes: placement.page_sizes,
-            transfer: None,
+            ..sample
         }
+    }
+}
+
+/// What samples of every kind follow from: threads, and where their pages were. No traffic.
+fn sample_of(
+    kernel: &str,
+    variant: &str,
+    threads: Vec<ThreadSample>,
+    placement: Placement,
+) -> ActorSample {
+    let useful_bytes = threads.iter().map(|thread| thread.useful_bytes).sum();
+    ActorSample {
+        kernel: kernel.into(),
+        variant: variant.into(),
+        unroll: 1,
+        useful_bytes,
+        traffic_bytes_min: 0,
+        traffic_bytes_max: 0,
+        traffic_method: TrafficMethod::Nt,
+        flops: threads.iter().map(|thread| thread.flops).sum(),
+        accesses: useful_bytes / size_of::<f64>() as u64,
+        threads,
+        proof: placement.proof,
+        write_proof: placement.write_proof,
+        page_sizes: placement.page_sizes,
+        transfer: None,
     }
 }
 
@@ -183,22 +206,13 @@ impl RanLoop<'_> {
 pub(crate) fn chase_sample(thread: ThreadSample, placement: Placement) -> ActorSample {
     /// Bytes of a line.
     const LINE: u64 = 64;
-    let accesses = thread.useful_bytes / size_of::<f64>() as u64;
+    let sample = sample_of(Chase::KERNEL, Chase::VARIANT, vec![thread], placement);
+    let traffic = sample.accesses * LINE;
     ActorSample {
-        kernel: Chase::KERNEL.into(),
-        variant: Chase::VARIANT.into(),
-        unroll: 1,
-        useful_bytes: thread.useful_bytes,
-        traffic_bytes_min: accesses * LINE,
-        traffic_bytes_max: accesses * LINE,
+        traffic_bytes_min: traffic,
+        traffic_bytes_max: traffic,
         traffic_method: TrafficMethod::Lines,
-        flops: 0,
-        accesses,
-        threads: vec![thread],
-        proof: placement.proof,
-        write_proof: None,
-        page_sizes: placement.page_sizes,
-        transfer: None,
+        ..sample
     }
 }
 
@@ -216,21 +230,13 @@ pub(crate) fn transfer_sample(
         Some(HostMemory::Pinned) => 1,
         None => 0,
     };
+    let (kernel, variant) = (transfer.direction.as_str(), transfer.backend.as_str());
+    let sample = sample_of(kernel, variant, vec![thread], placement);
     ActorSample {
-        kernel: transfer.direction.as_str().into(),
-        variant: transfer.backend.as_str().into(),
-        unroll: 1,
-        useful_bytes: thread.useful_bytes,
-        traffic_bytes_min: 0,
-        traffic_bytes_max: thread.useful_bytes * most_traffic,
+        traffic_bytes_max: sample.useful_bytes * most_traffic,
         traffic_method: TrafficMethod::Device,
-        flops: 0,
-        accesses: thread.useful_bytes / size_of::<f64>() as u64,
-        threads: vec![thread],
-        proof: placement.proof,
-        write_proof: None,
-        page_sizes: placement.page_sizes,
         transfer: Some(TransferSample { copies, copy_bytes: transfer.memory_bytes(), device_ns }),
+        ..sample
     }
 }
 
@@ -241,26 +247,11 @@ pub(crate) fn compute_sample(
     unroll: u32,
     threads: Vec<ThreadSample>,
 ) -> ActorSample {
-    ActorSample {
-        kernel: kernel.into(),
-        variant: variant.into(),
-        unroll,
-        useful_bytes: 0,
-        traffic_bytes_min: 0,
-        traffic_bytes_max: 0,
-        traffic_method: TrafficMethod::Nt,
-        flops: threads.iter().map(|thread| thread.flops).sum(),
-        accesses: 0,
-        threads,
-        proof: None,
-        write_proof: None,
-        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        transfer: None,
-    }
+    ActorSample { unroll, ..sample_of(kernel, variant, threads, Placement::default()) }
 }
 
 /// Where an actor's pages were, and how large.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Placement {
     pub proof: Option<Proof>,
     pub write_proof: Option<Proof>,

@@ -34,4 +34,4 @@ pub use kernel_name::{MemoryKernel, flop_names};
 pub use schedule::{StoppingRule, order_of_round, shuffle};
 pub use suite::{suite_experiments, suite_inputs};
 pub use traffic::{Traffic, store_method, traffic};
-pub use warning::{Caution, after_measuring, before_measuring};
+pub use warning::before_measuring;

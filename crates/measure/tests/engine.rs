@@ -7,13 +7,24 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use nearfar_record::{Absence, ReasonCode, Record, Stage, Suite, read_record, summarize_case};
+use nearfar_flow::SimulatedMachine;
+use nearfar_record::{
+    Absence, Inputs, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
+};
 use support::{inputs, machine, measure, measure_new, read};
 
 const NODE_1_FULL: &str = "[[fault]]\nkind = \"full_memory\"\nnode = 1\n";
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
+}
+
+/// The record of a run as a whole.
+fn measured(machine: &SimulatedMachine, inputs: Inputs) -> Record {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    measure_new(&path, machine, inputs, None);
+    read(&path)
 }
 
 fn median_of(record: &Record, case: &str) -> f64 {
@@ -23,11 +34,7 @@ fn median_of(record: &Record, case: &str) -> f64 {
 
 #[test]
 fn every_pair_is_measured_in_every_round_exactly_once() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
-    let machine = machine(4, "");
-    measure_new(&path, &machine, inputs(Suite::Quick), None);
-    let record = read(&path);
+    let record = measured(&machine(4, ""), inputs(Suite::Quick));
     // 4 initiators x 4 nodes x 3 kernels x {1, 4} threads.
     assert_eq!(record.cases.len(), 4 * 4 * 3 * 2);
     let mut windows: BTreeMap<(&str, u32), u32> = BTreeMap::new();
@@ -44,11 +51,7 @@ fn every_pair_is_measured_in_every_round_exactly_once() {
 
 #[test]
 fn rates_are_recovered() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
-    let machine = machine(2, "");
-    measure_new(&path, &machine, inputs(Suite::Quick), None);
-    let record = read(&path);
+    let record = measured(&machine(2, ""), inputs(Suite::Quick));
     let close = |case: &str, wanted: f64| {
         let found = median_of(&record, case);
         assert!((found / wanted - 1.0).abs() < 1e-6, "{case}: {found:e} instead of {wanted:e}");
@@ -62,11 +65,7 @@ fn rates_are_recovered() {
 #[test]
 fn the_order_is_random_and_repeatable() {
     let order = |seed: u64| {
-        let folder = folder();
-        let path = folder.path().join("r.jsonl");
-        let inputs = nearfar_record::Inputs { seed, ..inputs(Suite::Quick) };
-        measure_new(&path, &machine(2, ""), inputs, None);
-        let record = read(&path);
+        let record = measured(&machine(2, ""), Inputs { seed, ..inputs(Suite::Quick) });
         let of_round = |round: u32| -> Vec<String> {
             let samples = record.samples.iter().filter(|s| s.round == round && s.window == 0);
             samples.map(|sample| sample.case.clone()).collect()
@@ -81,11 +80,8 @@ fn the_order_is_random_and_repeatable() {
 
 #[test]
 fn noise_keeps_measuring_until_the_most_rounds() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
     let noisy = machine(1, "[noise]\nbetween_rounds = 0.2\n");
-    measure_new(&path, &noisy, inputs(Suite::Quick), None);
-    let record = read(&path);
+    let record = measured(&noisy, inputs(Suite::Quick));
     let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
     assert_eq!(rounds.last(), Some(&7));
     let omitted: Vec<_> = record.absent.iter().map(|absent| absent.reason.code).collect();
@@ -94,12 +90,9 @@ fn noise_keeps_measuring_until_the_most_rounds() {
 
 #[test]
 fn disturbed_windows_are_kept_and_left_out() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
     let disturbed =
         machine(1, "[noise.disturbed]\nshare = 0.5\nby = \"switched\"\nlowered_by = [0.01, 0.1]\n");
-    let outcome = measure_new(&path, &disturbed, inputs(Suite::Quick), None);
-    let record = read(&path);
+    let record = measured(&disturbed, inputs(Suite::Quick));
     let marked = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
     assert!(marked > 0 && marked < record.samples.len());
     let case = &record.cases[0].id;
@@ -109,15 +102,12 @@ fn disturbed_windows_are_kept_and_left_out() {
     let clean_rounds: BTreeSet<u32> = clean.map(|sample| sample.round).collect();
     assert_eq!(summary.sum.count, clean_rounds.len());
     assert_eq!(summary.samples, samples.len());
-    assert!(outcome.record.warnings.iter().any(|warning| warning.code == "disturbed"));
+    assert!(record.warnings.iter().any(|warning| warning.code == "disturbed"));
 }
 
 #[test]
 fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
-    measure_new(&path, &machine(2, NODE_1_FULL), inputs(Suite::Quick), None);
-    let record = read(&path);
+    let record = measured(&machine(2, NODE_1_FULL), inputs(Suite::Quick));
     let refused: Vec<_> =
         record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
     // 2 initiators x 1 full node x 3 kernels x 2 thread counts, each once and not in every round.
@@ -131,10 +121,7 @@ fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
 
 #[test]
 fn standard_screens_variants_and_keeps_two() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
-    measure_new(&path, &machine(4, ""), inputs(Suite::Standard), None);
-    let record = read(&path);
+    let record = measured(&machine(4, ""), inputs(Suite::Standard));
     let stage_of = |case: &nearfar_record::Case| {
         let pair = case.coordinates[0].as_pair().unwrap();
         (pair.stage, pair.memory_node)
@@ -170,7 +157,7 @@ fn a_budget_ends_it_between_rounds() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
     // A round over 6 cases of 2 windows of 50 ms takes 0.6 s of the virtual clock.
-    let inputs = nearfar_record::Inputs { budget_ns: Some(2_000_000_000), ..inputs(Suite::Quick) };
+    let inputs = Inputs { budget_ns: Some(2_000_000_000), ..inputs(Suite::Quick) };
     let outcome = measure_new(&path, &machine(1, ""), inputs, None);
     let record = read(&path);
     assert_eq!(record.finished.as_ref().unwrap().rounds, 3);

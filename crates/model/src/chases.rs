@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use nearfar_machine::Initiator;
 use nearfar_record::{
     Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
 };
@@ -54,6 +55,14 @@ pub struct Translation {
     /// From the least to the most that the intervals of both medians leave room for.
     #[serde(rename = "interval_ns")]
     pub interval: (f64, f64),
+}
+
+impl ChaseFigures {
+    /// Whether the node is one of the initiator's own.
+    pub(crate) fn is_local(&self, initiators: &[Initiator]) -> bool {
+        let own = initiators.iter().find(|it| it.index == self.place.initiator);
+        own.is_some_and(|it| it.memory_nodes.contains(self.place.memory_node))
+    }
 }
 
 impl Translation {
@@ -112,23 +121,14 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
             }
         })
         .collect();
-    all.sort_by(|one, other| {
-        let key = |figures: &ChaseFigures| {
-            let LatencyCoordinates {
-                initiator,
-                memory_node,
-                working_set_bytes,
-                pages,
-                walk,
-                load,
-                ..
-            } = figures.place.clone();
-            let load = load.map(|load| {
-                (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
-            });
-            (initiator, memory_node, load, working_set_bytes, pages, walk)
-        };
-        key(one).cmp(&key(other))
+    all.sort_by_cached_key(|figures| {
+        let LatencyCoordinates {
+            initiator, memory_node, working_set_bytes, pages, walk, load, ..
+        } = figures.place.clone();
+        let load = load.map(|load| {
+            (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
+        });
+        (initiator, memory_node, load, working_set_bytes, pages, walk)
     });
     let by_groups: HashMap<LatencyCoordinates, Estimate<Nanoseconds>> = all
         .iter()

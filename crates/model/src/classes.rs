@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
 use crate::class_rule::{ClassRule, ThreadChoice};
 use crate::pair_groups::{PairGroup, pair_groups, positions};
-use crate::pairs::{Cell, Figure, Pairs};
+use crate::pairs::{Cell, Figure, Pairs, pairs};
 use crate::record_figures::RecordFigures;
 
 /// What gives a theoretical maximum where the record does not.
@@ -166,18 +166,18 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         return Err(NoClasses::Span(rule.span.to_string()));
     }
     let record = figures.record();
-    let matrix = figures.pairs();
+    let matrix = pairs(figures);
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
         return Err(NoClasses::NoPairs);
     }
-    let most = most_threads(matrix);
+    let most = most_threads(&matrix);
     let known = matrix.cells().map(|(cpu_group, node, ..)| (cpu_group, node)).collect();
     let positions = positions(record, &known);
-    let (judged, left_out) = judge(matrix, rule, &most, &positions);
+    let (judged, left_out) = judge(&matrix, rule, &most, &positions);
     if judged.is_empty() {
         return Err(NoClasses::NotMeasured {
             asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
-            there: describe_content(matrix),
+            there: describe_content(&matrix),
         });
     }
     let deviations: Vec<(f64, usize)> =
@@ -226,7 +226,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         ClassSet { cpu_group, classes }
     };
     let mut sets: Vec<ClassSet> = groups.into_iter().map(of_group).collect();
-    add_others(&mut sets, matrix, rule, &most);
+    add_others(&mut sets, &matrix, rule, &most);
     let mut found = Classes {
         group_by: record.header.inputs.group_by,
         kernels,

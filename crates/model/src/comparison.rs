@@ -22,8 +22,9 @@ mod significance;
 use std::collections::BTreeMap;
 
 use matching::{Matched, match_cases};
+use nearfar_units::words;
 use noise::{CellNoise, GroupNoise};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use shift::common_shift;
 
 pub use compared_record::ComparedRecord;
@@ -95,7 +96,7 @@ pub struct ComparedCase {
 }
 
 /// What a difference means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -113,16 +114,6 @@ impl Verdict {
     /// What matters most first.
     pub const ALL: [Self; 4] = [Self::Worse, Self::Better, Self::Unclear, Self::Same];
 
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-            Self::Unclear => "unclear",
-            Self::Same => "same",
-        }
-    }
-
     /// Of a gain in logarithms that is, or is not, more than noise explains.
     fn of(gain: f64, floor: f64, is_significant: bool) -> Self {
         if gain.abs() <= ln_floor(floor) {
@@ -136,6 +127,8 @@ impl Verdict {
         }
     }
 }
+
+words!(Verdict);
 
 /// Cases whose noise, and whose common causes, are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

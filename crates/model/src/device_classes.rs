@@ -9,7 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{
-    Accelerator, Backend, Direction, HostMemory, Machine, TheoreticalMaximum, TransferDirection,
+    Accelerator, Backend, Device, Direction, HostMemory, Machine, TheoreticalMaximum,
+    TransferDirection,
 };
 use nearfar_record::{Absence, Estimate, Outcome};
 use nearfar_stats::{deviation_of_largest, pooled_deviation};
@@ -21,12 +22,10 @@ use crate::classes::{Class, part};
 use crate::record_figures::RecordFigures;
 use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
-/// What the classes of copies are made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceClassRule {
     /// A class spans at most this fraction of its maximum, and what noise explains.
     pub span: f64,
-    /// Which devices count.
     pub devices: JudgedDevices,
     /// The theoretical maximum of every link; `None` for what each device's own link is.
     pub phi: Option<TheoreticalMaximum>,
@@ -286,7 +285,6 @@ fn of_all_ways(phi: TheoreticalMaximum, direction: TransferDirection) -> Theoret
     }
 }
 
-/// The links of a record's devices.
 struct Links<'a> {
     machine: &'a Machine,
     accelerators: &'a [Accelerator],
@@ -319,23 +317,23 @@ impl Links<'_> {
         if device.shares_host_memory {
             return Err(format!("{id} has the host's memory: its copies cross no link"));
         }
-        let Some(bus_id) = &device.bus_id else {
-            return Err(format!("{} does not say on which bus {id} is", device.backend));
-        };
-        let on_bus = self.machine.devices.iter().find(|it| it.bus_id == *bus_id);
-        let Some(on_bus) = on_bus else {
-            return Err(format!("the machine shows no device {bus_id}, which {id} is said to be"));
-        };
+        let on_bus = self.on_bus(device).ok_or_else(|| {
+            format!("{} does not say on which bus of the machine {id} is", device.backend)
+        })?;
         on_bus.link.theoretical_maximum().ok_or_else(|| {
             format!("the speed or the lanes of the link of {id} are not known, or of no standard")
         })
     }
 
+    fn on_bus(&self, device: &Accelerator) -> Option<&Device> {
+        let bus_id = device.bus_id.as_ref()?;
+        self.machine.devices.iter().find(|it| it.bus_id == *bus_id)
+    }
+
     /// Whether a device's link runs below what it could.
     fn is_below_most(&self, id: &str) -> bool {
         let device = self.accelerators.iter().find(|device| device.id == id);
-        let Some(bus_id) = device.and_then(|device| device.bus_id.as_ref()) else { return false };
-        let on_bus = self.machine.devices.iter().find(|it| it.bus_id == *bus_id);
+        let on_bus = device.and_then(|device| self.on_bus(device));
         on_bus.is_some_and(|on_bus| on_bus.link.is_below_most())
     }
 }

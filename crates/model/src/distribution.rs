@@ -8,7 +8,7 @@
 //! Holds when: a case has 20 runs or more for its modes, and 5 for the effect of affinity.
 //! Fails when: the program's threads do not share its work evenly; pages were touched by other
 //! threads than use them; something else runs on the machine.
-//! Pinned by: `crates/model/tests/distribution`, `crates/reproduce/tests/vladimirov2012.rs`; rates
+//! Pinned by: `crates/model/tests/distribution`, `crates/reproduce/tests/wrong_numbers.rs`; rates
 //! of modes: `cargo bench -p nearfar-model --bench accuracy -- modes`.
 
 mod advice;

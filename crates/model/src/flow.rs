@@ -27,7 +27,6 @@
 
 mod case;
 mod fit;
-mod machine_part;
 mod observed;
 mod parameters;
 mod placements;
@@ -43,9 +42,8 @@ use serde::Serialize;
 
 pub use nearfar_flow::Part as FlowPart;
 
-pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
-pub use machine_part::MachinePart;
 pub use parameters::FlowParameter;
 pub use placements::{FlowPlacement, InitiatorRate, PlacementKind, PlacementLimit, first_cause};
 pub use prediction::{FilledPart, FlowPrediction, InitiatorThreads, PredictedStream, StreamError};
@@ -59,18 +57,14 @@ use self::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// A record's machine by the flow law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
-    /// The parts that it has.
     pub layout: FlowLayout,
     /// Instruction-set variant of each kernel of the layout.
     pub variants: Vec<String>,
     /// The variant of its lone figures: where screening dropped the other, not the same.
     pub lone_variants: Vec<String>,
-    /// The cases that were fitted.
     pub cases: Vec<FlowCase>,
-    /// The numbers of the parts.
     pub fitted: FittedFlow,
     /// Pairs of initiator and node that lone figures of the first kernel are of.
     pub reached: BTreeSet<(u32, u32)>,
@@ -80,7 +74,6 @@ pub struct Flow {
     pub held_out: Vec<FlowErrors>,
     /// Errors on cases of several streams, each foretold by all others.
     pub left_out: FlowErrors,
-    /// What placements of the whole machine come to.
     pub placements: Vec<FlowPlacement>,
 }
 
@@ -103,8 +96,8 @@ pub struct FlowErrors {
     pub worst: f64,
 }
 
-/// Of so many streams errors are within [`FlowErrors::most`].
-const MOST_STREAMS: f64 = 0.95;
+/// Of so many of a hundred streams errors are within [`FlowErrors::most`].
+const MOST_OF_100: usize = 95;
 
 impl FlowErrors {
     /// `None` without streams.
@@ -115,13 +108,7 @@ impl FlowErrors {
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let worst = *sizes.last()?;
         let streams = sizes.len();
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a position among streams, rounded up"
-        )]
-        let rank = (MOST_STREAMS * streams as f64).ceil() as usize;
+        let rank = (MOST_OF_100 * streams).div_ceil(100);
         let most = sizes.get(rank.saturating_sub(1)).copied().unwrap_or(worst);
         mean.is_finite().then_some(Self {
             experiment,
@@ -191,12 +178,11 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
         (observed.fitted[*position].experiment, errors.clone())
     };
     let in_sample: Vec<(Experiment, Vec<f64>)> = fitted.errors.iter().map(of_case).collect();
-    let held_out = observed.held_out.iter().filter(is_known).filter_map(|case| {
-        let rates = fitted.rates(case)?;
-        let pairs = rates.iter().zip(&case.streams);
-        let errors = pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect();
-        Some((case.experiment, errors))
-    });
+    let held_out = observed
+        .held_out
+        .iter()
+        .filter(is_known)
+        .filter_map(|case| Some((case.experiment, case.errors(&fitted.rates(case)?))));
     let held_out: Vec<(Experiment, Vec<f64>)> = held_out.collect();
     let machine = &figures.record().header.machine;
     let measured: Vec<&FlowCase> = observed.fitted.iter().chain(&observed.held_out).collect();

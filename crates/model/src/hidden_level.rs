@@ -5,6 +5,7 @@
 //! degraded alike, both ways: they look as if the machine were built so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem::discriminant;
 
 use nearfar_stats::median;
 use serde::Serialize;
@@ -40,14 +41,6 @@ pub enum Between {
 /// How a level's pairs may differ in what they lost: from half of it to one and a half.
 const ALIKE: (f64, f64) = (0.5, 1.5);
 
-/// What pairs have lost with the loads of a finding.
-struct PairLosses {
-    /// The median of ln(cell / twins); not of pairs that something else explains.
-    losses: HashMap<(u32, u32), f64>,
-    /// Both ends of a pair in the same terms: initiators, or packages.
-    ends: HashMap<(u32, u32), (u32, u32)>,
-}
-
 /// The first level that findings show, and its cells. Paths are a level when they are
 /// low both ways and more than one, or within a package, where there is no link that
 /// could be at fault; links between packages when there are several and they touch
@@ -58,26 +51,21 @@ pub(crate) fn hidden_level(
     parts: &Parts,
 ) -> Option<(HiddenLevel, Vec<usize>)> {
     let below_twins = |finding: &&Shortfall| finding.against == Against::Twins;
-    explained.findings.iter().filter(below_twins).find_map(|finding| match finding.place {
-        Place::Path { initiator, node } => {
-            let own = (initiator, node);
-            level(Between::Nodes, own, finding, explained, cells, parts)
-        }
-        Place::PackageLink { first, second } => {
-            level(Between::Packages, (first, second), finding, explained, cells, parts)
-        }
-        _ => None,
-    })
+    let mut findings = explained.findings.iter().filter(below_twins);
+    findings.find_map(|finding| level(finding, explained, cells, parts))
 }
 
 fn level(
-    between: Between,
-    own: (u32, u32),
     finding: &Shortfall,
     explained: &Explained<'_>,
     cells: &[TwinCell],
     parts: &Parts,
 ) -> Option<(HiddenLevel, Vec<usize>)> {
+    let (between, own) = match finding.place {
+        Place::Path { initiator, node } => (Between::Nodes, (initiator, node)),
+        Place::PackageLink { first, second } => (Between::Packages, (first, second)),
+        _ => return None,
+    };
     let groups: HashSet<usize> = parts
         .cells(finding.place)
         .iter()
@@ -88,10 +76,34 @@ fn level(
         .map(|cell| cell.group)
         .collect();
     let lost = finding.ratio.ln();
-    if !other_way_is_low(between, own, &groups, lost, explained, cells) {
+    // What findings of other kinds explain is no distance.
+    let is_other = |place: &Place| discriminant(place) != discriminant(&finding.place);
+    let others = explained.findings.iter().map(|finding| finding.place).filter(is_other);
+    let others: HashSet<usize> = others.flat_map(|place| parts.cells(place)).copied().collect();
+    // ln(cell / twins) of pairs that nothing else explains, and both ends of each pair in the same
+    // terms: initiators, or packages.
+    let mut ratios: HashMap<(u32, u32), Vec<f64>> = HashMap::new();
+    let mut ends: HashMap<(u32, u32), (u32, u32)> = HashMap::new();
+    let mut by_ends: HashMap<(u32, u32), Vec<f64>> = HashMap::new();
+    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| groups.contains(&cell.group)) {
+        let (Some((pair, its_ends)), Some(comparison)) =
+            (pair(between, cell), explained.comparisons.of(index))
+        else {
+            continue;
+        };
+        ends.insert(pair, its_ends);
+        by_ends.entry(its_ends).or_default().push(comparison.ln_ratio);
+        if !others.contains(&index) {
+            ratios.entry(pair).or_default().push(comparison.ln_ratio);
+        }
+    }
+    let &(from, to) = ends.get(&own)?;
+    let other_way = by_ends.get(&(to, from)).and_then(|ratios| median(ratios));
+    if other_way.is_some_and(|loss| loss >= ALIKE.0 * lost) {
         return None;
     }
-    let PairLosses { losses, ends } = pair_losses(between, &groups, explained, cells, parts);
+    let losses: HashMap<(u32, u32), f64> =
+        ratios.iter().filter_map(|(pair, ratios)| Some((*pair, median(ratios)?))).collect();
     let is_alike = |pair: &(u32, u32)| {
         losses.get(pair).is_some_and(|loss| *loss < ALIKE.0 * lost && *loss > ALIKE.1 * lost)
     };
@@ -112,55 +124,6 @@ fn level(
         .filter(|&cell| pair(between, &cells[cell]).is_some_and(|(pair, _)| pairs.contains(&pair)))
         .collect();
     Some((HiddenLevel { between, pairs, ratio }, members))
-}
-
-/// Whether the other way of a pair is low as well, or nothing is known of it: most
-/// findings are not, and need no look at all other pairs.
-fn other_way_is_low(
-    between: Between,
-    own: (u32, u32),
-    groups: &HashSet<usize>,
-    lost: f64,
-    explained: &Explained<'_>,
-    cells: &[TwinCell],
-) -> bool {
-    let pairs =
-        || cells.iter().enumerate().filter_map(|(index, cell)| Some((index, pair(between, cell)?)));
-    let Some((from, to)) = pairs().find(|(_, (pair, _))| *pair == own).map(|(_, (_, ends))| ends)
-    else {
-        return false;
-    };
-    let other_way: Vec<f64> = pairs()
-        .filter(|(index, (_, ends))| *ends == (to, from) && groups.contains(&cells[*index].group))
-        .filter_map(|(index, _)| Some(explained.comparisons.of(index)?.ln_ratio))
-        .collect();
-    median(&other_way).is_none_or(|loss| loss < ALIKE.0 * lost)
-}
-
-fn pair_losses(
-    between: Between,
-    groups: &HashSet<usize>,
-    explained: &Explained<'_>,
-    cells: &[TwinCell],
-    parts: &Parts,
-) -> PairLosses {
-    let other_causes = cells_of_other_causes(explained, parts, between, cells.len());
-    let mut ratios: HashMap<(u32, u32), Vec<f64>> = HashMap::new();
-    let mut ends: HashMap<(u32, u32), (u32, u32)> = HashMap::new();
-    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| groups.contains(&cell.group)) {
-        let (Some((pair, its_ends)), Some(comparison)) =
-            (pair(between, cell), explained.comparisons.of(index))
-        else {
-            continue;
-        };
-        ends.insert(pair, its_ends);
-        if !other_causes[index] {
-            ratios.entry(pair).or_default().push(comparison.ln_ratio);
-        }
-    }
-    let losses =
-        ratios.iter().filter_map(|(pair, ratios)| Some((*pair, median(ratios)?))).collect();
-    PairLosses { losses, ends }
 }
 
 /// Pairs of which one way is so and the other way so, both ways of each.
@@ -193,27 +156,6 @@ fn pair(between: Between, cell: &TwinCell) -> Option<((u32, u32), (u32, u32))> {
             (packages.0 != packages.1).then_some((packages, packages))
         }
     }
-}
-
-/// Cells that findings of other kinds explain: what they lost is no distance.
-fn cells_of_other_causes(
-    explained: &Explained<'_>,
-    parts: &Parts,
-    between: Between,
-    count: usize,
-) -> Vec<bool> {
-    let mut others = vec![false; count];
-    explained
-        .findings
-        .iter()
-        .map(|finding| finding.place)
-        .filter(|place| match between {
-            Between::Nodes => !matches!(place, Place::Path { .. }),
-            Between::Packages => !matches!(place, Place::PackageLink { .. }),
-        })
-        .flat_map(|place| parts.cells(place))
-        .for_each(|&cell| others[cell] = true);
-    others
 }
 
 /// Whether pairs that are low both ways are rather built so than degraded.

@@ -24,6 +24,7 @@
 //! `cargo bench -p nearfar-model --bench accuracy -- hybrid`.
 
 mod advice;
+mod answer;
 mod best_shares;
 mod held_out;
 mod overlap_fit;
@@ -33,26 +34,22 @@ mod prediction;
 mod resampling;
 mod shares;
 
-use std::collections::HashMap;
-
-use nearfar_record::{Aggregate, Coordinates, Experiment, HybridCoordinates, Part, Suite};
+use nearfar_record::{Experiment, HybridCoordinates, Suite};
 use serde::Serialize;
 
-use crate::hybrid_points::{HybridFigures, hybrid_points};
+use crate::hybrid_points::hybrid_points;
 use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
-pub use advice::{HybridAdvice, NoGain};
+pub use answer::{
+    GainOver, HybridAdvice, HybridAnswer, HybridAnswers, HybridGain, HybridMemories,
+    HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
+};
 pub use best_shares::{BestShares, Buffers};
 pub use held_out::{HeldOutErrors, HeldOutPoint};
 pub use overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 pub use pair::{HybridCorner, HybridOverlap, HybridPair, HybridSurfacePoint, OverlapValue};
-pub use placements::{
-    GainOver, HybridAnswer, HybridAnswers, HybridMemories, HybridPairAnswer, HybridPlacement,
-    PlacementName,
-};
-pub use prediction::{HybridGain, HybridPrediction, UNKNOWN_MARGIN};
-pub use resampling::FEWEST_DRAWN_ROUNDS;
+pub use resampling::{FEWEST_DRAWN_ROUNDS, UNKNOWN_MARGIN};
 pub use shares::{HybridShares, page_weights};
 
 /// Rounds that tell overlaps well: twice those of a suite.
@@ -99,19 +96,22 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
     if points.iter().all(|point| point.total.is_none()) {
         return Err(Inapplicable::without(record, Experiment::Hybrid));
     }
-    let rounds = rounds_by_case(figures);
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     let command = measuring_command(record, &[Experiment::Hybrid], Suite::Standard);
     let remedy = format!("{command} --samples {ROUNDS}");
     for of_pair in
         points.chunk_by(|one, other| one.threads_and_memories() == other.threads_and_memories())
     {
-        let of_pair: Vec<&HybridFigures> = of_pair.iter().collect();
-        let Some(first) = of_pair.first() else { continue };
-        let HybridCoordinates { initiator, fast_node, slow_node, .. } = first.place;
-        match HybridPair::new(&of_pair, &rounds, bounds, &record.header.machine, &remedy) {
-            Ok(pair) => pairs.push(pair),
-            Err(why) => left_out.push(HybridLeftOut { initiator, fast_node, slow_node, why }),
+        match HybridPair::new(of_pair, bounds, &record.header.machine, &remedy) {
+            Ok(mut pair) => {
+                pair.surface = pair.surface_points();
+                pair.answers = pair.usual_answers();
+                pairs.push(pair);
+            }
+            Err(why) => {
+                let HybridCoordinates { initiator, fast_node, slow_node, .. } = of_pair[0].place;
+                left_out.push(HybridLeftOut { initiator, fast_node, slow_node, why });
+            }
         }
     }
     match left_out.first() {
@@ -122,15 +122,4 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
         }
         _ => Ok(Hybrid { bounds, pairs, left_out }),
     }
-}
-
-/// Useful bytes/s of each round of the cases of `hybrid`, by case.
-fn rounds_by_case(figures: &RecordFigures<'_>) -> HashMap<String, Vec<f64>> {
-    let cases = figures.places(|coordinates| match coordinates {
-        Coordinates::Hybrid(place) => Some(place),
-        _ => None,
-    });
-    let of_case =
-        cases.map(|(_, case)| (case.planned().id, case.rounds(Part::Case, Aggregate::Sum)));
-    of_case.collect()
 }

@@ -8,12 +8,13 @@
 use std::collections::HashMap;
 
 use nearfar_record::{
-    ActorSample, CaseSummary, Coordinates, HybridCoordinates, HybridPoint, Part, Proof,
-    TransferKind,
+    ActorSample, Aggregate, CaseSummary, Coordinates, HybridCoordinates, HybridPoint, PageSplit,
+    Part, Proof, TransferKind,
 };
 use nearfar_stats::median;
 use serde::Serialize;
 
+use crate::hybrid::HybridShares;
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,6 +42,9 @@ pub struct HybridFigures {
     /// Of a pair, t of the kind beside / t of the dominating one, below 1 where that dominates
     /// indeed; null for other points, and where a corner or a sample is missing.
     pub time_ratio: Option<f64>,
+    /// All bytes/s in each round.
+    #[serde(skip)]
+    pub(crate) rounds: Vec<f64>,
 }
 
 /// The points of a record by initiator, nodes, threads and variant: corners, pairs, then the surface by share of
@@ -51,24 +55,27 @@ pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
         _ => None,
     });
     let mut all: Vec<HybridFigures> = places
-        .map(|(place, case)| HybridFigures {
-            case: case.planned(),
-            place: place.clone(),
-            load_share: load_share(place),
-            fast_share: fast_share(place),
-            total: case.bandwidth(Part::Case),
-            load_fast_share: found_share(case, place, Array::Read),
-            store_fast_share: found_share(case, place, Array::Written),
-            time_ratio: None,
+        .map(|(place, case)| {
+            let asked = asked_shares(place);
+            HybridFigures {
+                case: case.planned(),
+                place: place.clone(),
+                load_share: asked.load_share,
+                fast_share: asked.fast_share(),
+                total: case.bandwidth(Part::Case),
+                load_fast_share: found_share(case, place, Array::Read),
+                store_fast_share: found_share(case, place, Array::Written),
+                time_ratio: None,
+                rounds: case.rounds(Part::Case, Aggregate::Sum),
+            }
         })
         .collect();
     all.sort_by(|one, other| {
-        let (own, others) = (&one.place, &other.place);
         let of_model = one.threads_and_memories().cmp(&other.threads_and_memories());
         of_model
-            .then(own.point.cmp(&others.point))
-            .then(load_share(own).total_cmp(&load_share(others)))
-            .then(fast_share(own).total_cmp(&fast_share(others)))
+            .then(one.place.point.cmp(&other.place.point))
+            .then(one.load_share.total_cmp(&other.load_share))
+            .then(one.fast_share.total_cmp(&other.fast_share))
     });
     let corners: Corners<'_> = all
         .iter()
@@ -99,21 +106,29 @@ impl HybridFigures {
             &self.place;
         (*initiator, *fast_node, *slow_node, *threads, variant)
     }
+
+    /// Shares of bytes by the pages that were found; `None` without samples.
+    pub(crate) fn found_shares(&self) -> Option<HybridShares> {
+        let found =
+            |share: Option<f64>, accesses: u32| if accesses == 0 { Some(0.0) } else { share };
+        let shares = HybridShares {
+            load_share: self.load_share,
+            load_fast_share: found(self.load_fast_share, self.place.loads)?,
+            store_fast_share: found(self.store_fast_share, self.place.stores)?,
+        };
+        shares.are_sound().then_some(shares)
+    }
 }
 
-/// Share of loads in all bytes, 0 to 1.
-pub fn load_share(place: &HybridCoordinates) -> f64 {
+/// Shares of bytes as they were asked for.
+fn asked_shares(place: &HybridCoordinates) -> HybridShares {
     let (loads, stores) = (f64::from(place.loads), f64::from(place.stores));
-    loads / (loads + stores)
-}
-
-/// Share of the fast memory in all bytes as it was asked for, 0 to 1.
-pub fn fast_share(place: &HybridCoordinates) -> f64 {
-    let share = |split: Option<nearfar_record::PageSplit>| {
-        split.map_or(0.0, nearfar_record::PageSplit::fast_share)
-    };
-    let loads = load_share(place);
-    loads * share(place.load_pages) + (1.0 - loads) * share(place.store_pages)
+    let share = |split: Option<PageSplit>| split.map_or(0.0, PageSplit::fast_share);
+    HybridShares {
+        load_share: loads / (loads + stores),
+        load_fast_share: share(place.load_pages),
+        store_fast_share: share(place.store_pages),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,21 +162,10 @@ fn found_share(case: CaseFigures<'_>, place: &HybridCoordinates, array: Array) -
 
 fn time_ratio(point: &HybridFigures, corners: &Corners<'_>) -> Option<f64> {
     let HybridPoint::Pair { dominating, beside } = point.place.point else { return None };
-    let time = |kind| {
-        Some(bytes_share(point, kind)? / corners.get(&(point.threads_and_memories(), kind))?)
+    let shares = point.found_shares()?.by_kind();
+    let time = |kind: TransferKind| {
+        Some(shares[kind as usize] / corners.get(&(point.threads_and_memories(), kind))?)
     };
     let ratio = time(beside)? / time(dominating)?;
     ratio.is_finite().then_some(ratio)
-}
-
-/// Share of a kind in all bytes, by the pages that were found.
-fn bytes_share(point: &HybridFigures, kind: TransferKind) -> Option<f64> {
-    let loads = load_share(&point.place);
-    let share = match kind {
-        TransferKind::FastLoad => loads * point.load_fast_share?,
-        TransferKind::SlowLoad => loads * (1.0 - point.load_fast_share?),
-        TransferKind::FastStore => (1.0 - loads) * point.store_fast_share?,
-        TransferKind::SlowStore => (1.0 - loads) * (1.0 - point.store_fast_share?),
-    };
-    Some(share)
 }

@@ -14,7 +14,7 @@
 //! what lacks that is marked.
 //! Fails when: the walk lets a prefetcher guess the next line, or traffic of others wakes up in
 //! some rounds only.
-//! Pinned by `crates/model/tests/latency` and `crates/reproduce/tests/ribeiro2010.rs`.
+//! Pinned by `crates/model/tests/latency` and `crates/reproduce/tests/wrong_numbers.rs`.
 
 mod advice;
 mod curve;
@@ -24,8 +24,8 @@ mod numa_factor;
 mod queue;
 
 pub use advice::{CurvePlace, LatencyAdvice};
-pub use curve::{LoadedCurve, LoadedPoint};
-pub use knee::{KNEE_DISTANCE, LatencyKnee, USABLE_RISE, UsableBandwidth};
+pub use curve::LoadedCurve;
+pub use knee::{KNEE_DISTANCE, LatencyKnee, LoadedPoint, USABLE_RISE, UsableBandwidth};
 pub use level::LevelLatency;
 pub use numa_factor::{FIRMWARE_ROOM, FactorSpan, NumaFactor};
 pub use queue::{LatencyQueue, STRAIGHT};

@@ -80,7 +80,7 @@ pub use flow::{
     FilledPart, Fitted, FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowKernel,
     FlowLayout, FlowLink, FlowParameter, FlowPart, FlowPlacement, FlowPrediction, FlowStream,
     FlowSummary, FlowTrust, InitiatorRate, InitiatorThreads, JudgedCases, JudgedErrors,
-    KernelRatio, LinkEnds, MachinePart, OneThread, PartCapacity, PlacementKind, PlacementLimit,
+    KernelRatio, MachinePart, OneThread, PartCapacity, PlacementKind, PlacementLimit,
     PredictedStream, StreamError, first_cause, fit_flow, flow,
 };
 pub use hidden_level::{Between, HiddenLevel};
@@ -92,7 +92,7 @@ pub use hybrid::{
     HybridShares, HybridSurfacePoint, NoGain, OverlapBounds, OverlapModel, OverlapPoint,
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
-pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
+pub use hybrid_points::{HybridFigures, hybrid_points};
 pub use inapplicable::{Inapplicable, measuring_command};
 pub use latency::{
     CurvePlace, FIRMWARE_ROOM, FactorSpan, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee,

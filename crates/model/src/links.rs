@@ -53,14 +53,10 @@ pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
             }
         })
         .collect();
-    all.sort_by(|one, other| {
-        let key = |link: &LinkFigures| {
-            let LinkCoordinates {
-                from_package, to_package, initiator, way, kernel, variant, ..
-            } = link.place.clone();
-            (kernel, variant, initiator.is_some(), way, from_package, initiator, to_package)
-        };
-        key(one).cmp(&key(other))
+    all.sort_by_cached_key(|link| {
+        let LinkCoordinates { from_package, to_package, initiator, way, kernel, variant, .. } =
+            link.place.clone();
+        (kernel, variant, initiator.is_some(), way, from_package, initiator, to_package)
     });
     all
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::{NumaFactor, latency};
-use crate::pairs::Pairs;
+use crate::pairs::{Pairs, pairs};
 use crate::record_figures::RecordFigures;
 
 /// The values of one attribute.
@@ -69,11 +69,11 @@ const KERNELS: [(MemoryAttribute, &[&str]); 3] = [
 pub fn memory_attributes(figures: &RecordFigures<'_>) -> Result<MemoryAttributes, Inapplicable> {
     let header = &figures.record().header;
     let cpu_groups = group_cpus(&header.machine, header.inputs.group_by);
-    let matrix = figures.pairs();
+    let matrix = pairs(figures);
     let mut found = MemoryAttributes { measured: Vec::new(), unmeasured: Vec::new() };
     for (attribute, kernels) in KERNELS {
         let candidates =
-            kernels.iter().map(|kernel| bandwidth(&cpu_groups, matrix, attribute, kernel));
+            kernels.iter().map(|kernel| bandwidth(&cpu_groups, &matrix, attribute, kernel));
         // Of equals the last would be taken.
         match candidates.rev().max_by_key(|candidate| candidate.values.len()) {
             Some(most) if !most.values.is_empty() => found.measured.push(most),

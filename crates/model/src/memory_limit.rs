@@ -9,6 +9,7 @@ use nearfar_record::{Record, Sample};
 use nearfar_stats::median;
 use nearfar_units::format_significant;
 
+use crate::pairs::pairs;
 use crate::record_figures::RecordFigures;
 
 /// Figures of a record against a node's maximum.
@@ -72,7 +73,7 @@ pub fn memory_limit(
         });
     }
     let figures = RecordFigures::new(record);
-    let matrix = figures.pairs();
+    let matrix = pairs(&figures);
     let ordinary = |node: u32| {
         let node = record.header.machine.node(node);
         node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))

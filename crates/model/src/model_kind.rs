@@ -4,7 +4,8 @@ use std::panic::resume_unwind;
 use std::thread::{ScopedJoinHandle, scope};
 
 use nearfar_record::Experiment;
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 use crate::class_rule::ClassRule;
 use crate::classes::{Classes, NoClasses, classes};
@@ -21,7 +22,7 @@ use crate::sharing::{Sharing, sharing};
 use crate::strategy::{Strategy, strategy};
 
 /// A model by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
@@ -123,21 +124,6 @@ impl ModelKind {
         Self::Devices,
     ];
 
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Classes => "classes",
-            Self::Latency => "latency",
-            Self::Sharing => "sharing",
-            Self::Roofline => "roofline",
-            Self::Hybrid => "hybrid",
-            Self::Distribution => "distribution",
-            Self::Flow => "flow",
-            Self::Strategy => "strategy",
-            Self::Devices => "devices",
-        }
-    }
-
     /// The model of a record, or why it says nothing of it.
     ///
     /// # Errors
@@ -206,3 +192,5 @@ impl ModelKind {
         })
     }
 }
+
+words!(ModelKind);

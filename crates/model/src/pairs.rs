@@ -16,8 +16,7 @@ use serde::Serialize;
 
 use crate::record_figures::RecordFigures;
 
-/// The matrix and what it is made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pairs {
     /// Rows, by their number.
     pub cpu_groups: Vec<CpuGroupRow>,
@@ -143,7 +142,6 @@ impl Pairs {
     }
 }
 
-/// A case's place in the matrix.
 fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
     let mut pairs = coordinates.iter().filter_map(Coordinates::as_pair);
     pairs.find(|pair| pair.stage == Stage::Matrix)
@@ -152,19 +150,13 @@ fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
 /// The matrix of a record; empty when the record holds no `pairs`.
 pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
     let record = figures.record();
-    let mut matrix = Pairs {
-        cpu_groups: Vec::new(),
-        nodes: Vec::new(),
-        kernels: Vec::new(),
-        cells: BTreeMap::new(),
-    };
+    let mut matrix = Pairs::default();
     for case in &record.cases {
         let Some(place) = place_in_matrix(&case.coordinates) else {
             continue;
         };
         matrix.add_borders(place, case);
-        let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
-        let cell = matrix.cells.entry(key).or_default();
+        let cell = matrix.cell_at(place);
         let summary = figures.of_case(case).bandwidth(Part::Case);
         cell.figures.extend(summary.map(|summary| Figure {
             case: case.id.clone(),
@@ -177,8 +169,7 @@ pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
         let Some(place) = place_in_matrix(&absent.coordinates) else {
             continue;
         };
-        let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
-        matrix.cells.entry(key).or_default().refused.push(absent.clone());
+        matrix.cell_at(place).refused.push(absent.clone());
     }
     for cell in matrix.cells.values_mut() {
         cell.figures.sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
@@ -189,6 +180,11 @@ pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
 }
 
 impl Pairs {
+    fn cell_at(&mut self, place: &PairCoordinates) -> &mut Cell {
+        let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
+        self.cells.entry(key).or_default()
+    }
+
     fn add_borders(&mut self, place: &PairCoordinates, case: &Case) {
         if !self.cpu_groups.iter().any(|row| row.index == place.index) {
             let cpus = case.actors.first().map(Actor::cpus).cloned().unwrap_or_default();

@@ -2,7 +2,6 @@
 //! Every table of an experiment is made from these.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::OnceLock;
 
 use nearfar_record::{
     Absence, Absent, Actor, Aggregate, Case, CaseSummary, Coordinates, Part, Record, Sample,
@@ -12,21 +11,14 @@ use nearfar_stats::median;
 use serde::Serialize;
 
 use crate::evidence::Evidence;
-use crate::pairs::{Pairs, pairs};
-use crate::roofs::{RoofFigures, roofs};
 use crate::samples_by_case::{CaseSamples, SamplesByCase};
-use crate::sharing_grid::{SharingCell, sharing_grid};
 
-/// The cases of a record by their ids, with their samples and absences.
 #[derive(Debug)]
 pub struct RecordFigures<'a> {
     record: &'a Record,
     planned: HashSet<&'a str>,
     samples: SamplesByCase<'a>,
     absent: HashMap<&'a str, Vec<&'a Absent>>,
-    pairs: OnceLock<Pairs>,
-    roofs: OnceLock<Vec<RoofFigures>>,
-    sharing_grid: OnceLock<Vec<SharingCell>>,
 }
 
 /// A case of the plan, whether it has figures or not.
@@ -68,9 +60,6 @@ impl<'a> RecordFigures<'a> {
             planned: record.cases.iter().map(|case| case.id.as_str()).collect(),
             samples: SamplesByCase::new(record),
             absent,
-            pairs: OnceLock::new(),
-            roofs: OnceLock::new(),
-            sharing_grid: OnceLock::new(),
         }
     }
 
@@ -78,24 +67,8 @@ impl<'a> RecordFigures<'a> {
         self.record
     }
 
-    /// What its figures rest on.
     pub fn evidence(&self) -> &Evidence {
         self.samples.evidence()
-    }
-
-    /// The record's [`pairs`], worked out once.
-    pub fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_init(|| pairs(self))
-    }
-
-    /// The record's [`roofs`], worked out once.
-    pub fn roofs(&self) -> &[RoofFigures] {
-        self.roofs.get_or_init(|| roofs(self))
-    }
-
-    /// The record's [`sharing_grid`], worked out once.
-    pub fn sharing_grid(&self) -> &[SharingCell] {
-        self.sharing_grid.get_or_init(|| sharing_grid(self))
     }
 
     /// Cases that have coordinates of a kind, in the order of the plan, once for each such
@@ -124,7 +97,6 @@ impl<'a> RecordFigures<'a> {
         self.samples.of_case(id).samples
     }
 
-    /// A case of the plan.
     pub fn of_case<'s>(&'s self, case: &'s Case) -> CaseFigures<'s> {
         self.case(&case.id, Some(case))
     }
@@ -140,7 +112,6 @@ impl<'a> RecordFigures<'a> {
 }
 
 impl<'a> CaseFigures<'a> {
-    /// The case in itself.
     pub fn planned(&self) -> PlannedCase {
         PlannedCase {
             id: self.id.into(),
@@ -156,6 +127,11 @@ impl<'a> CaseFigures<'a> {
         let has_chase = self.actors().iter().any(|actor| is_chase(&actor));
         let of_kind = self.actors().iter().filter(|actor| is_chase(actor) == has_chase);
         of_kind.filter_map(Actor::llc_multiple).min_by(f64::total_cmp)
+    }
+
+    /// As the plan has it; `None` for one that was refused before it could be planned.
+    pub(crate) fn planned_as(&self) -> Option<&'a Case> {
+        self.case
     }
 
     /// Its actors; none for one that was refused before it could be planned.
@@ -203,14 +179,16 @@ impl<'a> CaseFigures<'a> {
         round_values(self.samples.totals, part, Work::UsefulBytes, aggregate)
     }
 
-    /// Median work of one thread of an actor in one cycle of its core, over threads and
-    /// undisturbed samples, or all samples where none is undisturbed; `None` where nobody looked
-    /// at the clock.
-    pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
+    /// Its undisturbed samples, or all where none is undisturbed.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &'a &'a Sample> {
         let only_disturbed = self.samples().iter().all(|sample| sample.is_disturbed());
-        let counted =
-            self.samples().iter().filter(|sample| only_disturbed || !sample.is_disturbed());
-        let of_threads = counted.flat_map(|sample| {
+        self.samples().iter().filter(move |sample| only_disturbed || !sample.is_disturbed())
+    }
+
+    /// Median work of one thread of an actor in one cycle of its core, over threads and
+    /// the samples that count; `None` where nobody looked at the clock.
+    pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
+        let of_threads = self.counted().flat_map(|sample| {
             let threads = sample.actors.get(actor).map_or(&[][..], |actor| &actor.threads);
             threads.iter().filter_map(|thread| {
                 let done = match work {

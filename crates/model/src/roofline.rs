@@ -26,24 +26,24 @@
 //! of known intensity are off by more than 25 %, the roofs predict nothing, which is said.
 //!
 //! Pinned by: `crates/model/tests/roofline` (charts, errors and verdicts by hand) and
-//! `crates/reproduce/tests/denoyelle2019.rs` (tables 2, 4 and 5).
+//! `crates/reproduce/tests/wrong_numbers.rs` (tables 2, 4 and 5).
 
-mod advice;
 mod chart;
+mod conclusions;
 mod hybrid_roof;
 mod placed_programs;
 mod placement_advice;
 mod program_point;
-mod programs;
 mod validation;
 
-pub use advice::RooflineAdvice;
 pub use chart::{BandwidthRoof, Ceiling, Chart, Corner, Ridge};
+pub use conclusions::{
+    Expected, IntensityKind, PROGRAMS, Program, ProgramExpectation, ProgramPoint, RooflineAdvice,
+};
 pub use hybrid_roof::{HybridRoof, HybridStanding, ProgramShares};
 pub use placed_programs::{PlacedProgram, PlacedPrograms, RoofCommands};
 pub use placement_advice::{AtRoofs, PlacementAdvice, RefutingPoints, RoofSort};
-pub use program_point::{IntensityKind, Placement, ProgramPoint, Standing, UnderRoof};
-pub use programs::{Expected, PROGRAMS, Program, ProgramExpectation};
+pub use program_point::{Placement, Standing, UnderRoof};
 pub use validation::{RoofErrors, RoofValidation, ValidationPoint, roof_errors};
 
 use nearfar_record::Experiment;
@@ -51,6 +51,7 @@ use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
+use crate::roofs::roofs;
 
 /// What limits each initiator at each arithmetic intensity (denoyelle2019).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,7 +69,7 @@ pub struct Roofline {
 /// Where the record holds no roof of anything.
 pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
     let record = figures.record();
-    let charts = Chart::all(&record.header.machine, figures.roofs());
+    let charts = Chart::all(&record.header.machine, &roofs(figures));
     if charts.is_empty() {
         return Err(Inapplicable::without(record, Experiment::Roofs));
     }

@@ -6,7 +6,6 @@
 //! Fails when: a core's clock differs between a roof and a point below it; `core_ghz` of both
 //! shows that where it is known.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use nearfar_machine::Initiator;
@@ -60,8 +59,7 @@ pub struct Attainable {
     pub ratio: f64,
 }
 
-/// The roofs of a record by initiator, and for each the points below them; caches first, then
-/// nodes, then what several initiators do at once.
+/// The roofs of a record by initiator, and for each the points below them.
 pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
     let initiators = figures.record().header.machine.initiators();
     let places = figures.places(|coordinates| match coordinates {
@@ -70,7 +68,10 @@ pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
     });
     let mut all: Vec<RoofFigures> =
         places.map(|(place, case)| figures_of(place, case, &initiators)).collect();
-    all.sort_by(by_roof);
+    all.sort_by_key(|figures| {
+        let RoofCoordinates { initiator, roof, purpose, .. } = figures.place;
+        (initiator, purpose, rank(figures), roof)
+    });
     let known: Known = all
         .iter()
         .filter(|figures| figures.place.purpose == RoofPurpose::Roof)
@@ -107,9 +108,7 @@ fn figures_of(
         Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
             Some(own.is_some_and(|initiator| initiator.memory_nodes.contains(node)))
         }
-        Roof::Compute | Roof::Cache { .. } | Roof::Interleaved { .. } | Roof::Congested { .. } => {
-            None
-        }
+        _ => None,
     };
     RoofFigures {
         case: case.planned(),
@@ -128,8 +127,9 @@ fn figures_of(
     }
 }
 
-fn by_roof(one: &RoofFigures, other: &RoofFigures) -> Ordering {
-    let rank = |figures: &RoofFigures| match (figures.place.roof, figures.is_local) {
+/// Caches first, then nodes, then what several initiators do at once.
+fn rank(figures: &RoofFigures) -> u8 {
+    match (figures.place.roof, figures.is_local) {
         (Roof::Compute, _) => 0,
         (Roof::Cache { .. }, _) => 1,
         (Roof::Memory { .. }, Some(true)) => 2,
@@ -138,12 +138,7 @@ fn by_roof(one: &RoofFigures, other: &RoofFigures) -> Ordering {
         (Roof::Contended { .. }, _) => 5,
         (Roof::AllLocal { .. }, _) => 6,
         (Roof::Congested { .. }, _) => 7,
-    };
-    let key = |figures: &RoofFigures| {
-        let RoofCoordinates { initiator, roof, purpose, .. } = figures.place;
-        (initiator, purpose, rank(figures), roof)
-    };
-    key(one).cmp(&key(other))
+    }
 }
 
 /// What the roofs of the same initiator, in the same variant, say of a point.

@@ -18,7 +18,7 @@
 //! mixed cells of the paper's table lie there.
 //! Holds when: two groups share one node, and the grid holds cells near those that are asked for.
 //! Fails when: more than two initiators share it, or threads of a group differ from each other.
-//! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/saad2022.rs`, the bench
+//! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/wrong_numbers.rs`, the bench
 //! `accuracy sharing`.
 
 mod cell;
@@ -46,7 +46,7 @@ pub use self::question::{NoSplit, SplitAnswer, SplitAnswers, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
 use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::{CaseFigures, RecordFigures};
-use crate::sharing_grid::SharingCell;
+use crate::sharing_grid::{SharingCell, sharing_grid};
 
 /// Where the laws differ by more than this in a cell that was not measured, it is worth measuring.
 pub const WORTH_MEASURING: f64 = 0.05;
@@ -153,13 +153,13 @@ pub struct Excess {
 /// # Errors
 /// Where no grid holds lone figures of both groups and a cell in which both run.
 pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
-    let cells = figures.sharing_grid();
+    let cells = sharing_grid(figures);
     if cells.iter().all(|cell| cell.total.is_none()) {
         return Err(Inapplicable::without(figures.record(), Experiment::Sharing));
     }
     let lone = LonePairs::new(figures);
     let mut by_place: BTreeMap<GridPlace, Vec<&SharingCell>> = BTreeMap::new();
-    for cell in cells {
+    for cell in &cells {
         by_place.entry(GridPlace::of(&cell.place)).or_default().push(cell);
     }
     let more_cells = measuring_command(figures.record(), &[Experiment::Sharing], Suite::Full);

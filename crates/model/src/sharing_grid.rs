@@ -57,21 +57,10 @@ pub fn sharing_grid(figures: &RecordFigures<'_>) -> Vec<SharingCell> {
             }
         })
         .collect();
-    cells.sort_by(|one, other| {
-        let key = |cell: &SharingCell| {
-            let SharingCoordinates {
-                memory_node,
-                local_initiator,
-                remote_initiator,
-                local_threads,
-                remote_threads,
-                kernel,
-                variant,
-            } = cell.place.clone();
-            let grid = (memory_node, local_initiator, remote_initiator, kernel, variant);
-            (grid, local_threads, remote_threads)
-        };
-        key(one).cmp(&key(other))
+    cells.sort_by_cached_key(|cell| {
+        let place = cell.place.clone();
+        let grid = (place.memory_node, place.local_initiator, place.remote_initiator);
+        (grid, place.kernel, place.variant, place.local_threads, place.remote_threads)
     });
     cells
 }

@@ -22,7 +22,7 @@
 //! the time in memory.
 //! Fails when: caches hold the data, few threads run, or threads of a regular program do unequal
 //! work. It says which strategy wins; by how much only within the interval.
-//! Pinned by `crates/model/tests/strategy` and `crates/reproduce/tests/ribeiro2010.rs`.
+//! Pinned by `crates/model/tests/strategy` and `crates/reproduce/tests/wrong_numbers.rs`.
 
 mod advice;
 mod expectation;

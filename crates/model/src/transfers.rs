@@ -94,9 +94,11 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
             beside: place.beside.as_ref().map(|beside| BesideFigures {
                 beside: case.bandwidth(Part::Actor(1 - position(place).min(1))),
                 alone: match beside {
-                    TransferBeside::Streams { .. } => streams_alone(figures, place, beside),
+                    TransferBeside::Streams { kernel, variant, threads } => {
+                        streams_alone(figures, place, (kernel, variant, *threads))
+                    }
                     TransferBeside::Device { .. } => {
-                        other_of(figures, &case, place).and_then(|other| alone(&other))
+                        other_of(&case, place).and_then(|other| alone(&other))
                     }
                 },
                 transfer_alone: alone(&TransferCoordinates {
@@ -108,21 +110,17 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
         }
     };
     let mut all: Vec<TransferFigures> = places().map(figures_of).collect();
-    all.sort_by(|one, other| {
-        let key = |it: &TransferFigures| {
-            let place = &it.place;
-            (
-                place.beside.is_some(),
-                place.direction == TransferDirection::ToPeer,
-                place.device.clone(),
-                place.direction,
-                place.host_memory,
-                place.memory_node,
-                place.peer.clone(),
-                place.bytes,
-            )
-        };
-        key(one).cmp(&key(other))
+    all.sort_by_cached_key(|TransferFigures { place, .. }| {
+        let is_between = place.direction == TransferDirection::ToPeer;
+        let what = (place.device.clone(), place.direction, place.host_memory);
+        (
+            place.beside.is_some(),
+            is_between,
+            what,
+            place.memory_node,
+            place.peer.clone(),
+            place.bytes,
+        )
     });
     all
 }
@@ -255,7 +253,6 @@ fn actor(place: &TransferCoordinates) -> Part {
     Part::Actor(position(place))
 }
 
-/// One copy by the host's clock.
 fn time(place: &TransferCoordinates, by_host: &CaseSummary) -> Option<Nanoseconds> {
     let rate = by_host.sum.median;
     let bytes = place.bytes as f64 * f64::from(place.direction.ways());
@@ -268,22 +265,18 @@ fn alone_of(case: &CaseFigures<'_>, part: Part) -> Option<AloneFigures> {
 
 /// Median over the samples that count, as the device's clock has it.
 fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<BytesPerSecond> {
-    let samples = case.samples();
-    let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
-    let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
-    let rates: Vec<f64> = counted
+    let rates: Vec<f64> = case
+        .counted()
         .filter_map(|sample| sample.actors.get(position(place))?.transfer?.device_rate())
         .collect();
     median(&rates).map(BytesPerSecond)
 }
 
-/// The streams of a place without a transfer.
 fn streams_alone(
     figures: &RecordFigures<'_>,
     transfer: &TransferCoordinates,
-    beside: &TransferBeside,
+    streams: (&str, &str, u32),
 ) -> Option<AloneFigures> {
-    let TransferBeside::Streams { kernel, variant, threads } = beside else { return None };
     let mut places = figures.places(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Streams(place)) => Some(place),
         _ => None,
@@ -291,20 +284,14 @@ fn streams_alone(
     places.find_map(|(place, case)| {
         let same = (place.initiator, Some(place.memory_node))
             == (transfer.initiator, transfer.memory_node)
-            && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
+            && (&*place.kernel, &*place.variant, place.threads) == streams;
         alone_of(&case, Part::Case).filter(|_| same)
     })
 }
 
 /// The place that the other transfer of a case has alone.
-fn other_of(
-    figures: &RecordFigures<'_>,
-    case: &CaseFigures<'_>,
-    place: &TransferCoordinates,
-) -> Option<TransferCoordinates> {
-    let id = case.planned().id;
-    let planned = figures.record().cases.iter().find(|case| case.id == id)?;
-    planned.coordinates.iter().find_map(|coordinates| match coordinates {
+fn other_of(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<TransferCoordinates> {
+    case.planned_as()?.coordinates.iter().find_map(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Transfer(other)) if other.actor != place.actor => {
             Some(TransferCoordinates { beside: None, actor: 0, ..other.clone() })
         }

@@ -129,4 +129,26 @@ pub enum ReasonCode {
     NoMetric,
 }
 
+impl ReasonCode {
+    /// Whether it says that the machine said no.
+    pub(crate) fn is_of_refusals(self) -> bool {
+        matches!(
+            self,
+            Self::NoRoom
+                | Self::Denied
+                | Self::Misplaced
+                | Self::Unproven
+                | Self::WrongData
+                | Self::Threads
+                | Self::NotSimulated
+                | Self::Contradiction
+                | Self::DeviceFailed
+                | Self::NotPinned
+                | Self::CommandFailed
+                | Self::TimedOut
+                | Self::NoMetric
+        )
+    }
+}
+
 words!(ReasonCode);

@@ -50,17 +50,10 @@ impl Experiment {
 
     /// Those that characterize a machine, in the order in which they are measured: their cases
     /// follow from it alone.
-    pub const OF_MACHINE: [Self; 9] = [
-        Self::Pairs,
-        Self::Scaling,
-        Self::Sharing,
-        Self::Links,
-        Self::Roofs,
-        Self::Hybrid,
-        Self::Mixes,
-        Self::Latency,
-        Self::Devices,
-    ];
+    pub const OF_MACHINE: [Self; 9] = {
+        let [of_machine @ .., _commands] = Self::ALL;
+        of_machine
+    };
 }
 
 /// How many cells of a grid are measured.

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use nearfar_units::{excerpt, excerpt_of};
 
+use crate::contradiction::check_count;
 use crate::profile::{AccessShares, PROFILE_SCHEMA, Profile, ProfileCounter};
 
 /// Longer profiles are refused before they are parsed.
@@ -24,16 +25,10 @@ pub enum ProfileError {
          FILE -- PROGRAM` writes it",
         excerpt(found)
     )]
-    Schema {
-        /// What it says.
-        found: String,
-    },
+    Schema { found: String },
     /// It is not what it should be.
     #[error("the profile cannot be understood: {what}")]
-    Malformed {
-        /// What is wrong with it.
-        what: String,
-    },
+    Malformed { what: String },
 }
 
 /// Reads a profile.
@@ -148,15 +143,8 @@ fn check_access(access: &AccessShares) -> Result<(), String> {
 }
 
 fn check_counter(counter: &ProfileCounter) -> Result<(), String> {
-    let name = counter.quantity.words();
-    if counter.count.is_some() == counter.unavailable.is_some() {
-        return Err(format!("the counter of {name} must have a count or a reason, and not both"));
-    }
-    if counter.count.is_some() != counter.counted_share.is_some() {
-        return Err(format!("the counter of {name} must have a counted_share beside its count"));
-    }
-    counter.count.map_or(Ok(()), |count| not_negative("count", count))?;
-    counter.counted_share.map_or(Ok(()), |value| share("counted_share", value))?;
+    let ProfileCounter { quantity, count, counted_share, unavailable, .. } = counter;
+    check_count(*quantity, *count, *counted_share, unavailable.is_some())?;
     counter.check.as_ref().map_or(Ok(()), |check| {
         not_negative("expected", check.expected)?;
         not_negative("counted", check.counted)
@@ -266,7 +254,7 @@ mod tests {
             (|it| it.looks[0].bytes = Some([(0, u64::MAX), (1, 1)].into()), "more bytes"),
             (|it| it.access_unknown = Some("why".into()), "access_unknown"),
             (|it| it.counters[0].count = None, "a count or a reason"),
-            (|it| it.counters[0].counted_share = Some(1.5), "from 0 to 1"),
+            (|it| it.counters[0].counted_share = Some(1.5), "for 1.5 of the time"),
             (|it| it.figures.gflop_per_s = None, "gflop_per_s"),
             (|it| it.figures.local_dram_share = Some(2.0), "local_dram_share"),
             (|it| it.initiators.push(it.initiators[0].clone()), "stands twice"),

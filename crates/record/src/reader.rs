@@ -60,27 +60,16 @@ pub enum ReadError {
     TornHeader,
     /// A line is too long.
     #[error("line {line} of the record is longer than 16 MiB")]
-    TooLong {
-        /// Its number, from 1.
-        line: u64,
-    },
+    TooLong { line: u64 },
     /// A line is not what it should be.
     #[error("line {line} of the record cannot be understood: {what}")]
-    Malformed {
-        /// Its number, from 1.
-        line: u64,
-        /// What is wrong with it.
-        what: String,
-    },
+    Malformed { line: u64, what: String },
     /// The format is another.
     #[error(
         "the record's format is '{}'; this program reads {SCHEMA}: measure again with `nearfar characterize`",
         excerpt(found)
     )]
-    Schema {
-        /// What the header says.
-        found: String,
-    },
+    Schema { found: String },
 }
 
 impl ReadError {
@@ -134,14 +123,7 @@ pub fn read_record_with(
             Line::Header(_) => {}
             Line::Case(case) => record.cases.push(case),
             Line::Sample(sample) => {
-                match measured.get_mut(&sample.case) {
-                    Some(rounds) => {
-                        rounds.insert(sample.round);
-                    }
-                    None => {
-                        measured.insert(sample.case.clone(), BTreeSet::from([sample.round]));
-                    }
-                }
+                measured.entry(sample.case.clone()).or_default().insert(sample.round);
                 take(sample);
             }
             Line::Absent(absent) => record.absent.push(absent),

@@ -11,9 +11,7 @@ pub struct SampleTotals {
     is_disturbed: bool,
     seconds: f64,
     metric: Option<f64>,
-    /// Most cases have one actor: what needs no place of its own in memory costs nothing.
-    first: Option<ActorTotals>,
-    others: Vec<ActorTotals>,
+    actors: Vec<ActorTotals>,
 }
 
 /// Of one actor, or of several.
@@ -36,14 +34,12 @@ struct Total {
 
 impl Sample {
     pub fn totals(&self) -> SampleTotals {
-        let mut actors = self.actors.iter().map(ActorTotals::of);
         SampleTotals {
             round: self.round,
             is_disturbed: self.is_disturbed(),
             seconds: self.window_ns as f64 / 1e9,
             metric: self.run.as_ref().and_then(|run| run.metric),
-            first: actors.next(),
-            others: actors.collect(),
+            actors: self.actors.iter().map(ActorTotals::of).collect(),
         }
     }
 }
@@ -87,24 +83,18 @@ impl SampleTotals {
     }
 
     fn of_part(&self, part: Part) -> ActorTotals {
-        let mut actors = self.actors();
         match part {
-            Part::Case => actors.fold(ActorTotals::NONE, ActorTotals::with),
+            Part::Case => self.actors.iter().copied().fold(ActorTotals::NONE, ActorTotals::with),
             Part::Actor(position) => {
-                actors.nth(position).map_or(ActorTotals::NONE, |it| ActorTotals::NONE.with(it))
+                self.actors.get(position).copied().unwrap_or(ActorTotals::NONE)
             }
         }
     }
 
     /// The same with some of the actors alone.
     pub fn of_actors(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
-        let chosen = self.actors().enumerate().filter(|(position, _)| is_chosen(*position));
-        let mut chosen = chosen.map(|(_, actor)| actor);
-        Self { first: chosen.next(), others: chosen.collect(), ..*self }
-    }
-
-    fn actors(&self) -> impl Iterator<Item = ActorTotals> {
-        self.first.iter().chain(&self.others).copied()
+        let chosen = self.actors.iter().enumerate().filter(|(position, _)| is_chosen(*position));
+        Self { actors: chosen.map(|(_, actor)| *actor).collect(), ..*self }
     }
 }
 

@@ -45,44 +45,22 @@ pub enum WriteError {
     Exists(PathBuf),
     /// It cannot be opened.
     #[error("cannot create the record {path}: {cause}; choose another file with --out")]
-    Create {
-        /// The record.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Create { path: PathBuf, cause: io::Error },
     /// A line cannot be appended.
     #[error(
         "cannot append to the record {path}: {cause}; the {length} bytes before are kept: make \
          room, then go on with --resume --out {path}"
     )]
-    Append {
-        /// The record.
-        path: PathBuf,
-        /// Bytes that are safely in it.
-        length: u64,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Append { path: PathBuf, length: u64, cause: io::Error },
     /// Its first line cannot be written: there is nothing to go on with.
     #[error(
         "cannot write the record {path}: {cause}; nothing of it was kept: make room, or choose \
          another file with --out"
     )]
-    Begin {
-        /// The record.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Begin { path: PathBuf, cause: io::Error },
     /// It cannot be opened to go on with it.
     #[error("cannot open the record {path} to go on with it: {cause}")]
-    Open {
-        /// The record.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Open { path: PathBuf, cause: io::Error },
     /// A line would contradict those before it, so that nobody could read the record.
     #[error(
         "a line that contradicts the record was not written to it: {0}; what was written before is \

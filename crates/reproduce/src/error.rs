@@ -7,16 +7,12 @@ use std::error::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
-    /// There is no such paper.
     #[error("there is no paper '{key}'; there are: {known}")]
     UnknownPaper { key: String, known: String },
-    /// The file of the paper's numbers is not of its form.
     #[error("papers/{key}.json is not of the form that the program knows; correct the file")]
     Facts { key: String, source: serde_json::Error },
-    /// The numbers contradict each other.
     #[error("papers/{key}.json contradicts itself: {what}; correct the file")]
     Contradiction { key: String, what: String },
-    /// A simulated machine, its record or a model does not give what the paper asks of it.
     #[error("{what} cannot be worked out")]
     Refused { what: String, source: Box<dyn Error + Send + Sync> },
 }

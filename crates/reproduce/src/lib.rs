@@ -22,8 +22,8 @@ mod row;
 mod simulated_record;
 
 pub use error::ReproduceError;
-pub use paper::Paper;
+pub use paper::{Paper, PaperFacts, PaperFile};
 pub use papers::{papers, reproduce};
 pub use printed_table::{PrintedOf, PrintedTable, PrintedValue};
 pub use row::{Measure, ROUND_TRIP, Row, Status};
-pub use simulated_record::{measure_simulated, measure_simulated_devices};
+pub use simulated_record::{Machines, measure_simulated, measure_simulated_devices};

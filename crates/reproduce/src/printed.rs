@@ -1,13 +1,12 @@
 //! Values as they are printed: with so many digits, in a unit.
 
+use nearfar_units::words;
 use serde::Deserialize;
 
 /// A value and the digits it is printed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Printed {
-    /// The value, in the unit of its table.
     pub value: f64,
-    /// Digits after the decimal point.
     pub decimals: u8,
 }
 
@@ -22,7 +21,6 @@ impl Printed {
         (self.value - self.half_unit(), self.value + self.half_unit())
     }
 
-    /// Whether a value is printed like this.
     pub fn is_rounded(self, value: f64) -> bool {
         (value - self.value).abs() <= self.half_unit() * (1.0 + 1e-9)
     }
@@ -40,22 +38,15 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Bytes/s in one unit.
     pub fn bytes_per_s(self) -> f64 {
         match self {
             Self::MegabytesPerSecond => 1e6,
             Self::GigabytesPerSecond => 1e9,
         }
     }
-
-    /// The unit as it is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::MegabytesPerSecond => "MB/s",
-            Self::GigabytesPerSecond => "GB/s",
-        }
-    }
 }
+
+words!(Unit);
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,6 @@ pub struct PrintedTable<'a> {
     pub of: PrintedOf<'a>,
     /// Bytes/s in one unit of the values.
     pub bytes_per_s: f64,
-    /// In any order.
     pub values: Vec<PrintedValue<'a>>,
 }
 
@@ -44,9 +43,7 @@ pub struct PrintedValue<'a> {
     pub row: &'a str,
     /// The node whose CPU accesses, or lets a device copy.
     pub cpu_node: u32,
-    /// The node that is accessed.
     pub memory_node: u32,
-    /// In the table's unit.
     pub value: f64,
 }
 
@@ -199,7 +196,6 @@ fn lone_copy(
     (case, seen)
 }
 
-/// A device of which the paper prints a number.
 fn accelerator(number: u32) -> Accelerator {
     Accelerator {
         id: format!("{}{number}", Backend::Cuda),
@@ -214,7 +210,6 @@ fn accelerator(number: u32) -> Accelerator {
     }
 }
 
-/// The only window of a case.
 pub(crate) fn printed_sample(case: String, sequence: u64, actors: Vec<ActorSample>) -> Sample {
     Sample {
         case,
@@ -301,7 +296,6 @@ fn actor_sample(
     }
 }
 
-/// The header of a record of printed values of one experiment.
 pub(crate) fn printed_header(title: &str, machine: &Machine, experiment: Experiment) -> Header {
     let once = rounds(vec![experiment], 1, Suite::Full);
     let inputs = Inputs { pages: Pages::Small, window_ns: WINDOW_NS, ..once };

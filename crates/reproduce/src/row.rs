@@ -71,7 +71,6 @@ pub(crate) enum Room {
     Rounding(f64),
     /// This fraction of the printed value, which is what the model promises.
     Model(f64),
-    /// Any distance on the same side of zero.
     Sign,
 }
 
@@ -80,7 +79,6 @@ pub(crate) enum Room {
 pub(crate) struct Reason {
     /// In words; the page of the paper in `docs/papers` has the same sentence.
     pub why: &'static str,
-    /// Whether the numbers bear it out.
     pub holds: bool,
 }
 
@@ -155,7 +153,6 @@ impl Comparison {
 }
 
 impl Row {
-    /// An input.
     pub fn given(item: String, printed: f64, why: &str) -> Self {
         Self {
             item,

@@ -1,14 +1,46 @@
 //! Simulated machines, measured by the engine into records that are only kept in memory.
 
+use std::collections::BTreeMap;
+
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_record::{DeviceInputs, Experiment, Inputs, Record, Suite};
 
-use crate::error::{ReproduceError, refused};
+use crate::error::{ReproduceError, contradiction, refused};
 
 /// Rounds of each case: the thesis takes the best of at least five runs.
 const ROUNDS: u32 = 5;
+
+/// What was measured of a paper's machines, by the paper's names for them.
+#[derive(Debug, Clone)]
+pub struct Machines<Measured> {
+    /// Of the paper.
+    key: &'static str,
+    measured: BTreeMap<String, Measured>,
+}
+
+impl<Measured> Machines<Measured> {
+    /// Measures each of these machines once.
+    pub(crate) fn measure<'n>(
+        key: &'static str,
+        names: impl Iterator<Item = &'n String>,
+        measure: impl Fn(&str) -> Result<Measured, ReproduceError>,
+    ) -> Result<Self, ReproduceError> {
+        let mut measured = BTreeMap::new();
+        for name in names {
+            if !measured.contains_key(name) {
+                measured.insert(name.clone(), measure(name)?);
+            }
+        }
+        Ok(Self { key, measured })
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
+        let what = || format!("the machine {name} was not measured");
+        self.measured.get(name).ok_or_else(|| contradiction(self.key, what()))
+    }
+}
 
 /// A built-in machine.
 pub(crate) fn simulated(name: &str) -> Result<SimulatedMachine, ReproduceError> {

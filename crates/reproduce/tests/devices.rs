@@ -1,8 +1,6 @@
 //! Models of copies to and from devices, on simulated machines whose figures are known and on
 //! records that nobody would measure.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_machine::{HostMemory, TheoreticalMaximum, TransferDirection};
 use nearfar_model::{

@@ -1,14 +1,12 @@
 //! The flow model of simulated machines' records against what the machines do, on sets of streams
 //! that no record holds.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
-
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, read_machine};
 use nearfar_machine::{CpuSet, MemoryNode};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, LinkEnds, PlacementKind,
+    Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, MachinePart, PlacementKind,
     RecordFigures, flow,
 };
 use nearfar_record::{Experiment, Inputs, Record, Suite};
@@ -82,7 +80,7 @@ fn limits_of_single_initiators_are_told() {
     let model = fit(&simulated);
     let is_way = |part: FlowPart| match part {
         FlowPart::Link { index } => {
-            matches!(model.layout.links[index].ends, LinkEnds::InitiatorToPackage { .. })
+            matches!(model.layout.links[index].part, MachinePart::InitiatorLink { .. })
         }
         _ => false,
     };

@@ -3,8 +3,6 @@
 //! bytes go to either, so that the surface with one share for all buffers tells what different
 //! shares give too.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;

@@ -1,7 +1,5 @@
 //! The hybrid model end to end: simulated machines, measured by the engine, fitted, predicted.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;

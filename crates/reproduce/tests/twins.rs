@@ -1,8 +1,6 @@
 //! Twins on simulated machines, by the code that measures and serves a record: faults
 //! are named and nothing else, sound machines have no finding.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
-
 use std::collections::BTreeSet;
 
 use nearfar_flow::{SimulatedMachine, builtin_machines, parse_machine, read_machine};

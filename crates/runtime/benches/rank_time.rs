@@ -46,27 +46,17 @@ fn main() -> ExitCode {
     let mut random = Rng::with_seed(1);
     println!("{:56} {:>9} {:>9} {:>9}", "question", "median us", "99 % us", "worst us");
     let mut places = PlaceAnswer::default();
+    let mut beside = |running: fn(&Ranking, &mut Rng) -> Vec<Running>| {
+        time(|| {
+            let (touched, running) =
+                (draw_touched(&ranking, &mut random), running(&ranking, &mut random));
+            let begin = Instant::now();
+            ranking.rank_into(black_box(&touched), black_box(&running), &mut places).unwrap();
+            (begin.elapsed(), places.ranked.len())
+        })
+    };
+    let [alone, by_node, busy] = [nobody, on_one_node, everywhere].map(&mut beside);
     let mut nodes = NodeAnswer::default();
-    let alone = time(|| {
-        let touched = draw_touched(&ranking, &mut random);
-        let begin = Instant::now();
-        ranking.rank_into(black_box(&touched), &[], &mut places).unwrap();
-        (begin.elapsed(), places.ranked.len())
-    });
-    let by_node = time(|| {
-        let (touched, running) =
-            (draw_touched(&ranking, &mut random), on_one_node(&ranking, &mut random));
-        let begin = Instant::now();
-        ranking.rank_into(black_box(&touched), black_box(&running), &mut places).unwrap();
-        (begin.elapsed(), places.ranked.len())
-    });
-    let busy = time(|| {
-        let (touched, running) =
-            (draw_touched(&ranking, &mut random), everywhere(&ranking, &mut random));
-        let begin = Instant::now();
-        ranking.rank_into(black_box(&touched), black_box(&running), &mut places).unwrap();
-        (begin.elapsed(), places.ranked.len())
-    });
     let homes = time(|| {
         let users = draw_users(&ranking, &mut random);
         let begin = Instant::now();
@@ -114,6 +104,10 @@ fn draw_users(ranking: &Ranking, random: &mut Rng) -> Vec<User> {
         bytes: random.u64(1..1 << 32),
     };
     (0..ranking.places().len()).map(user).collect()
+}
+
+fn nobody(_: &Ranking, _: &mut Rng) -> Vec<Running> {
+    Vec::new()
 }
 
 fn on_one_node(ranking: &Ranking, random: &mut Rng) -> Vec<Running> {

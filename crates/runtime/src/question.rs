@@ -44,28 +44,23 @@ pub const MOST_THREADS: f64 = 1e6;
 /// Why a question has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum RankError {
-    /// The machine has no such node.
     #[error("the machine of the record has no memory node {node}")]
     NoNode { node: u32 },
-    /// There is no such place.
     #[error("there is no place {place}: the record has {places}, counted from 0")]
     NoPlace {
         place: usize,
         /// How many there are.
         places: usize,
     },
-    /// A number of threads that is none.
     #[error(
         "{threads} is no number of threads: give one from 0 (users: above 0) to {MOST_THREADS}"
     )]
     Threads { threads: f64 },
-    /// Threads run beside each other, and nothing says what they share.
     #[error(
         "several threads at once need the flow model, which this ranking was made without; make it \
          with the model, from a record of the suite standard"
     )]
     NoFlow,
-    /// A pair that threads already use has no figures, so that nothing can be said beside them.
     #[error(
         "threads run at place {} on node {}, a pair of which the record has no figures",
         .0.place, .0.node

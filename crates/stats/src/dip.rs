@@ -3,8 +3,6 @@
 //! (1985), 70-84; P. M. Hartigan, Algorithm AS 217, Applied Statistics 34 (1985), 320-325. The
 //! quantiles are ours, by simulation: `crates/stats/tests/modes.rs` draws others.
 
-use crate::float::float;
-
 /// The largest distance between the distribution function of these values, each larger than the
 /// one before, and the nearest continuous one that has a single mode (convex up to it, concave
 /// behind it): from 1/(2 n) to 1/4. `None` where there are no values, or where one is no number or
@@ -38,7 +36,7 @@ pub fn dip(ascending: &[f64]) -> Option<f64> {
         }
         (low, high) = (from, to);
     }
-    Some(steps / (2.0 * float(ascending.len())))
+    Some(steps / (2.0 * (ascending.len() as f64)))
 }
 
 /// How often so many values drawn evenly have a larger dip: what a single mode does at most. From
@@ -46,7 +44,7 @@ pub fn dip(ascending: &[f64]) -> Option<f64> {
 /// fewer values than 20.
 pub(crate) fn dip_p(dip: f64, values: usize) -> Option<f64> {
     let quantiles = scaled_quantiles(values)?;
-    let scaled = dip * float(values).sqrt();
+    let scaled = dip * (values as f64).sqrt();
     let above = quantiles.iter().position(|&quantile| scaled < quantile);
     Some(match above {
         None => LEAST_DIP_P,
@@ -62,7 +60,7 @@ pub(crate) fn dip_p(dip: f64, values: usize) -> Option<f64> {
 
 /// The dip that a share of samples of so many values drawn evenly exceeds: the gate's 1 %.
 pub(crate) fn dip_exceeded_by_one_percent(values: usize) -> Option<f64> {
-    Some(scaled_quantiles(values)?[ONE_PERCENT] / float(values).sqrt())
+    Some(scaled_quantiles(values)?[ONE_PERCENT] / (values as f64).sqrt())
 }
 
 /// Quantiles of dip x sqrt(n), linear in the logarithm of n between the tabulated ones.
@@ -73,7 +71,7 @@ fn scaled_quantiles(values: usize) -> Option<[f64; TAIL.len()]> {
         return (values == high).then_some(to);
     }
     let (low, from) = QUANTILES[behind.map_or(QUANTILES.len() - 1, |behind| behind - 1)];
-    let log = |count: usize| float(count).ln();
+    let log = |count: usize| (count as f64).ln();
     let part = if high > low { (log(values) - log(low)) / (log(high) - log(low)) } else { 0.0 };
     Some(std::array::from_fn(|at| from[at] + part * (to[at] - from[at])))
 }
@@ -116,8 +114,8 @@ impl<'v> Side<'v> {
             // A corner goes where the line to it is not less steep than the one from it.
             while corner > 0 {
                 let earlier = before[corner];
-                let to = (values[corner] - values[earlier]) * float(end - corner);
-                let from = (values[end] - values[corner]) * float(corner - earlier);
+                let to = (values[corner] - values[earlier]) * ((end - corner) as f64);
+                let from = (values[end] - values[corner]) * ((corner - earlier) as f64);
                 if from < to {
                     break;
                 }
@@ -146,7 +144,7 @@ impl<'v> Side<'v> {
         for line in corners.windows(2) {
             for index in line[0]..=line[1] {
                 let height = height(self.values, line[0], line[1], index);
-                farthest = farthest.max(float(index) + 1.0 - height);
+                farthest = farthest.max((index as f64) + 1.0 - height);
             }
         }
         farthest
@@ -163,11 +161,11 @@ fn widest(values: &[f64], below: &[usize], above: &[usize]) -> (f64, usize, usiz
         let found = if next > high {
             let from = below[lower - 1];
             upper += 1;
-            (float(high) + 1.0 - height(values, from, next, high), from, high)
+            ((high as f64) + 1.0 - height(values, from, next, high), from, high)
         } else {
             let from = above[upper - 1];
             lower += 1;
-            (height(values, from, high, next) + 1.0 - float(next), next, high)
+            (height(values, from, high, next) + 1.0 - (next as f64), next, high)
         };
         if found.0 >= widest.0 {
             widest = found;
@@ -179,5 +177,5 @@ fn widest(values: &[f64], below: &[usize], above: &[usize]) -> (f64, usize, usiz
 /// Height at a value of the line between two others, on which the function is from below.
 fn height(values: &[f64], from: usize, to: usize, at: usize) -> f64 {
     let part = (values[at] - values[from]) / (values[to] - values[from]);
-    float(from) + part * float(to - from)
+    (from as f64) + part * ((to - from) as f64)
 }

@@ -4,8 +4,6 @@
 
 use std::f64::consts::TAU;
 
-use crate::float::float;
-
 /// Points within one bandwidth.
 const POINTS: f64 = 6.0;
 
@@ -45,7 +43,7 @@ impl KernelDensity {
         #[expect(clippy::cast_possible_truncation, reason = "at most the number of points")]
         #[expect(clippy::cast_sign_loss, reason = "a range")]
         let points = (range / step) as usize + 2 + 2 * reach;
-        let from = least - float(reach) * step;
+        let from = least - (reach as f64) * step;
         let mut masses = vec![0.0; points];
         for value in ascending {
             // A value is shared out over the two points beside it.
@@ -53,13 +51,13 @@ impl KernelDensity {
             #[expect(clippy::cast_possible_truncation, reason = "at most the number of points")]
             #[expect(clippy::cast_sign_loss, reason = "no value is below the first point")]
             let point = (place as usize).min(points - 2);
-            let part = place - float(point);
+            let part = place - (point as f64);
             masses[point] += 1.0 - part;
             masses[point + 1] += part;
         }
-        let height = 1.0 / (TAU.sqrt() * bandwidth * float(ascending.len()));
+        let height = 1.0 / (TAU.sqrt() * bandwidth * (ascending.len() as f64));
         let kernel: Vec<f64> = (0..=reach)
-            .map(|away| height * (-0.5 * (float(away) * step / bandwidth).powi(2)).exp())
+            .map(|away| height * (-0.5 * ((away as f64) * step / bandwidth).powi(2)).exp())
             .collect();
         let mut density = vec![0.0; points];
         for (point, &mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
@@ -73,14 +71,14 @@ impl KernelDensity {
     }
 
     pub(crate) fn value(&self, point: usize) -> f64 {
-        self.from + float(point) * self.step
+        self.from + (point as f64) * self.step
     }
 
     /// How many standard errors lie between a peak and a lower height, as differences of counts
     /// with Poisson errors, among so many values.
     pub(crate) fn depth(&self, peak: f64, valley: f64, values: usize) -> f64 {
         // A Gaussian kernel weighs as many values as lie evenly in 2 sqrt(pi) bandwidths.
-        let counted = 2.0 * std::f64::consts::PI.sqrt() * float(values) * self.bandwidth;
+        let counted = 2.0 * std::f64::consts::PI.sqrt() * (values as f64) * self.bandwidth;
         let sum = peak + valley;
         if sum > 0.0 { (peak - valley) / sum.sqrt() * counted.sqrt() } else { 0.0 }
     }
@@ -93,7 +91,7 @@ mod tests {
     /// The same by its definition, value by value.
     fn by_definition(values: &[f64], bandwidth: f64, at: f64) -> f64 {
         let kernels = values.iter().map(|value| (-0.5 * ((at - value) / bandwidth).powi(2)).exp());
-        kernels.sum::<f64>() / (TAU.sqrt() * bandwidth * float(values.len()))
+        kernels.sum::<f64>() / (TAU.sqrt() * bandwidth * (values.len() as f64))
     }
 
     #[test]

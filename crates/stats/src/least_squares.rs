@@ -19,9 +19,6 @@ pub struct LinearFit {
     pub rank: usize,
     /// Right side - left side, row by row.
     pub residuals: Vec<f64>,
-    /// (A^T A)^-1, by rows: times a residual's variance it is the unknowns' covariance. Of
-    /// directions that are not identified nothing is in it.
-    pub unscaled_covariance: Vec<Vec<f64>>,
 }
 
 /// The x that makes the sum of squares of b - A x least; `None` where A or b is empty, rows are
@@ -41,17 +38,9 @@ pub fn solve_least_squares(rows: &[Vec<f64>], right: &[f64]) -> Option<LinearFit
     let tolerance = RANK_TOLERANCE * factors.singular_values.max();
     let solution = factors.solve(&right, tolerance).ok()?;
     let residuals = &right - &left * &solution;
-    let across = factors.v_t.as_ref()?;
-    let kept = || factors.singular_values.iter().enumerate().filter(|(_, it)| **it > tolerance);
-    let entry = |row: usize, column: usize| {
-        kept().map(|(k, it)| across[(k, row)] * across[(k, column)] / (it * it)).sum()
-    };
     Some(LinearFit {
-        rank: kept().count(),
+        rank: factors.singular_values.iter().filter(|it| **it > tolerance).count(),
         residuals: residuals.iter().copied().collect(),
-        unscaled_covariance: (0..columns)
-            .map(|row| (0..columns).map(|column| entry(row, column)).collect())
-            .collect(),
         solution: solution.iter().copied().collect(),
     })
 }
@@ -284,9 +273,6 @@ mod tests {
         assert_eq!(fit.rank, 2);
         assert_near(fit.solution[0], 1.0 / 6.0, 1e-12);
         assert_near(fit.solution[1], 1.5, 1e-12);
-        // (A^T A) = [3 3; 3 5], its inverse [5 -3; -3 3] / 6.
-        assert_near(fit.unscaled_covariance[0][0], 5.0 / 6.0, 1e-12);
-        assert_near(fit.unscaled_covariance[1][0], -0.5, 1e-12);
         assert_near(fit.residuals.iter().sum(), 0.0, 1e-12);
     }
 

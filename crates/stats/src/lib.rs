@@ -4,7 +4,6 @@
 
 mod dip;
 mod draws;
-mod float;
 mod kernel_density;
 mod least_squares;
 mod mean_of_calm;
@@ -25,10 +24,8 @@ pub use least_squares::{
 };
 pub use mean_of_calm::mean_of_calm;
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
-pub use modes::{
-    FEWEST_FOR_MODES, FEWEST_IN_MODE, Mode, ModeEvidence, Modes, find_modes, proportion_interval,
-};
-pub use moments::{FEWEST_FOR_MOMENTS, MomentRatios, ratios_of_moments};
+pub use modes::{FEWEST_FOR_MODES, Mode, ModeEvidence, Modes, find_modes};
+pub use moments::{MomentRatios, ratios_of_moments};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
 pub use normal::{expected_range, normal_quantile};
 pub use partition::{GAP_IN_STANDARD_ERRORS, Part, PartitionRule, partition};

@@ -8,22 +8,18 @@
 //! -- modes`.
 
 mod peaks;
-mod proportion;
 
 use serde::Serialize;
 
 use crate::dip::{dip, dip_exceeded_by_one_percent, dip_p};
-use crate::float::float;
 use crate::kernel_density::KernelDensity;
 use crate::quantile::quantile;
-
-pub use proportion::proportion_interval;
 
 /// With fewer values nothing is said of modes.
 pub const FEWEST_FOR_MODES: usize = 20;
 
 /// A mode of fewer values can be missed, however far it lies from the others.
-pub const FEWEST_IN_MODE: usize = 15;
+const FEWEST_IN_MODE: usize = 15;
 
 /// What a sample says of its modes.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,7 +132,7 @@ fn without_outliers(ascending: &[f64]) -> Option<&[f64]> {
     let reach = RANGES * interquartile_range(ascending)?;
     let low = ascending.partition_point(|&value| value < middle - reach);
     let high = ascending.partition_point(|&value| value <= middle + reach);
-    let is_few = |count: usize| float(count) < LEAST_SHARE * float(ascending.len());
+    let is_few = |count: usize| (count as f64) < LEAST_SHARE * (ascending.len() as f64);
     let from = if is_few(low) { low } else { 0 };
     let to = if is_few(ascending.len() - high) { high } else { ascending.len() };
     Some(&ascending[from..to])
@@ -154,7 +150,7 @@ const VALLEY_BANDWIDTHS: [f64; 3] = [1.0, 0.6, 0.35];
 
 /// Silverman's: 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5).
 fn reference_bandwidth(ascending: &[f64]) -> Option<f64> {
-    let count = float(ascending.len());
+    let count = ascending.len() as f64;
     let mean = ascending.iter().sum::<f64>() / count;
     let squares: f64 = ascending.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (count - 1.0)).sqrt();
@@ -184,11 +180,59 @@ fn clearest_valley(ascending: &[f64], bandwidth: f64) -> Option<f64> {
 /// Exceeded by at most 3 % of samples of each single-mode shape that was tried.
 fn valley_threshold(values: usize) -> f64 {
     const TABLE: [(f64, f64); 4] = [(30.0, 2.7), (100.0, 3.1), (300.0, 3.5), (1000.0, 3.8)];
-    let count = float(values);
+    let count = values as f64;
     let last = TABLE.len() - 1;
     let next = TABLE.iter().position(|(tabulated, _)| count < *tabulated).unwrap_or(last).max(1);
     let ((low, from), (high, to)) = (TABLE[next - 1], TABLE[next]);
     // Below the first count as for that; above the last one on the same line.
     let part = ((count / low).ln() / (high / low).ln()).max(0.0);
     from + part * (to - from)
+}
+
+/// 95 % of standard normal values are nearer to 0.
+const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
+
+/// 95 % interval of a share by so many successes of so many trials; from 0 to 1 without trials.
+/// Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
+/// Journal of the American Statistical Association 22 (1927), 209-212.
+fn proportion_interval(successes: usize, trials: usize) -> (f64, f64) {
+    if trials == 0 {
+        return (0.0, 1.0);
+    }
+    let (count, share) = (trials as f64, successes.min(trials) as f64 / trials as f64);
+    let square = TWO_SIDED_95.powi(2);
+    let middle = share + square / (2.0 * count);
+    let half = (share * (1.0 - share) / count + square / (4.0 * count * count)).sqrt();
+    let all = 1.0 + square / count;
+    let (low, high) = ((middle - TWO_SIDED_95 * half) / all, (middle + TWO_SIDED_95 * half) / all);
+    (low.max(0.0), high.min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the equation that the interval's ends solve: (p - share)^2 = z^2 p (1 - p) / n.
+    #[test]
+    fn ends_solve_wilson_s_equation() {
+        for (successes, trials) in [(1, 20), (10, 20), (20, 1000), (999, 1000), (7, 15)] {
+            let share = f64::from(successes) / f64::from(trials);
+            let (low, high) = proportion_interval(
+                usize::try_from(successes).unwrap(),
+                usize::try_from(trials).unwrap(),
+            );
+            for end in [low, high] {
+                let error = TWO_SIDED_95 * (end * (1.0 - end) / f64::from(trials)).sqrt();
+                assert!(((end - share).abs() - error).abs() < 1e-12, "{successes} of {trials}");
+            }
+            assert!(low < share && share < high);
+        }
+    }
+
+    #[test]
+    fn no_trials_say_nothing_and_ends_stay_shares() {
+        assert_eq!(proportion_interval(0, 0), (0.0, 1.0));
+        assert!(proportion_interval(0, 20).0.abs() < 1e-12);
+        assert!((proportion_interval(20, 20).1 - 1.0).abs() < 1e-12);
+    }
 }

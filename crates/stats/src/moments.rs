@@ -8,7 +8,7 @@ use fastrand::Rng;
 const DRAWS: usize = 1000;
 
 /// With fewer values in a sample there are no intervals.
-pub const FEWEST_FOR_MOMENTS: usize = 5;
+const FEWEST_FOR_MOMENTS: usize = 5;
 
 /// Means and spreads (standard deviation / mean) of two samples, one over the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ pub struct MomentRatios {
 }
 
 /// The ratios; the two samples are resampled independently. `None` with fewer values than
-/// [`FEWEST_FOR_MOMENTS`], or where the mean of `b` is not positive or one is no number.
+/// 5, or where the mean of `b` is not positive or one is no number.
 pub fn ratios_of_moments(a: &[f64], b: &[f64], seed: u64) -> Option<MomentRatios> {
     let fewest = a.len().min(b.len());
     if fewest < FEWEST_FOR_MOMENTS {

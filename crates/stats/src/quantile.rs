@@ -1,8 +1,6 @@
 //! What a share of the values is at most.
 //! Source: Hyndman and Fan, The American Statistician 50 (1996), definition 7.
 
-use crate::float::float;
-
 /// What this share (0 to 1) of ascending values is at most, linear between them; `None` without
 /// values, or for a share outside of 0 to 1.
 pub fn quantile(ascending: &[f64], share: f64) -> Option<f64> {
@@ -10,7 +8,7 @@ pub fn quantile(ascending: &[f64], share: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&share) {
         return None;
     }
-    let place = share * float(last);
+    let place = share * (last as f64);
     #[expect(clippy::cast_possible_truncation, reason = "at most the number of values")]
     #[expect(clippy::cast_sign_loss, reason = "a share of a number of values")]
     let low = place as usize;

@@ -104,17 +104,6 @@ fn dips_that_are_known() {
     }
 }
 
-#[test]
-fn the_dip_follows_neither_scale_nor_place_nor_side() {
-    let mut random = Rng::with_seed(3);
-    let values = ascending((0..200).map(|_| random.f64().powi(2)).collect());
-    let expected = dip(&values).unwrap();
-    for (scale, place) in [(1024.0, 0.0), (1.0, 4.0), (-1.0, 0.0)] {
-        let changed = ascending(values.iter().map(|it| scale * it + place).collect());
-        assert!((dip(&changed).unwrap() - expected).abs() < 1e-9);
-    }
-}
-
 /// Values of normal modes with standard deviation 1: of each (middle, number).
 fn normal_modes(random: &mut Rng, modes: &[(f64, usize)]) -> Vec<f64> {
     let mut values = Vec::new();

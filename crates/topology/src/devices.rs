@@ -3,27 +3,20 @@
 use hwlocality::object::TopologyObject;
 use hwlocality::object::attributes::{ObjectAttributes, PCIDeviceAttributes};
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::Topology;
-use nearfar_machine::{CpuSet, Device, DeviceKind, Link, MemoryNode, NodeSet};
+use nearfar_machine::{CpuSet, Device, DeviceKind, Link, NodeSet};
 
 use crate::error::TopologyError;
-use crate::hwloc::{cpus_of, info, members};
+use crate::hwloc::{Walk, info};
 
 /// The devices that hwloc keeps as important, by bus id.
-pub(crate) fn list(
-    topology: &Topology,
-    nodes: &[MemoryNode],
-    name: &str,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Device>, TopologyError> {
+pub(crate) fn list(walk: &mut Walk<'_>) -> Result<Vec<Device>, TopologyError> {
     let mut devices = Vec::new();
     let mut unplaced = Vec::new();
-    for object in topology.pci_devices() {
+    for object in walk.topology.pci_devices() {
         let Some(ObjectAttributes::PCIDevice(attributes)) = object.attributes() else {
             continue;
         };
-        let (near_nodes, near_cpus) = nearest(object, nodes, name, cpus)?;
+        let (near_nodes, near_cpus) = nearest(object, walk)?;
         let bus_id = bus_id(attributes);
         if near_nodes.is_empty() {
             unplaced.push(bus_id.clone());
@@ -40,7 +33,7 @@ pub(crate) fn list(
             bus_id,
         });
     }
-    notes.extend(unplaced_note(&unplaced));
+    walk.notes.extend(unplaced_note(&unplaced));
     devices.sort_by(|one, other| one.bus_id.cmp(&other.bus_id));
     Ok(devices)
 }
@@ -97,25 +90,20 @@ fn os_names(object: &TopologyObject) -> Vec<String> {
 /// The nodes and CPUs of the object that the device hangs off. The root of a
 /// machine with several localities says nothing: hwloc puts a device there when
 /// the system does not say where it is, or names a node without CPUs.
-fn nearest(
-    object: &TopologyObject,
-    nodes: &[MemoryNode],
-    name: &str,
-    cpus: &CpuSet,
-) -> Result<(NodeSet, CpuSet), TopologyError> {
+fn nearest(object: &TopologyObject, walk: &Walk<'_>) -> Result<(NodeSet, CpuSet), TopologyError> {
     let Some(place) = object.first_non_io_ancestor() else {
         return Ok((NodeSet::new(), CpuSet::new()));
     };
-    let several = nodes.windows(2).any(|pair| pair[0].locality != pair[1].locality);
+    let several = walk.nodes.windows(2).any(|pair| pair[0].locality != pair[1].locality);
     if several && place.object_type() == ObjectType::Machine {
         return Ok((NodeSet::new(), CpuSet::new()));
     }
-    let known: NodeSet = nodes.iter().map(|node| node.os_index).collect();
+    let known: NodeSet = walk.nodes.iter().map(|node| node.os_index).collect();
     let near = match place.nodeset() {
-        Some(set) => members::<_>(set.as_ref(), name, "nodeset")?.intersection(&known),
+        Some(set) => walk.members::<_>(set.as_ref(), "nodeset")?.intersection(&known),
         None => NodeSet::new(),
     };
-    Ok((near, cpus_of(place, name, cpus)?))
+    Ok((near, walk.cpus_of(place)?))
 }
 
 /// Base class and subclass to kind (PCI Code and ID Assignment, section 1).

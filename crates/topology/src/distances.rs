@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use hwlocality::object::distance::{Distances as Matrix, DistancesKind};
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::Topology;
 use nearfar_machine::{Distances, MemoryNode};
+
+use crate::hwloc::Walk;
 
 /// The name under which hwloc 2.1 and later keeps the kernel's matrix.
 const NAME_OF_SLIT: &str = "NUMALatency";
@@ -14,22 +15,18 @@ const NAME_OF_SLIT: &str = "NUMALatency";
 /// The latency matrix over all memory nodes; of several the one that hwloc took
 /// from the operating system under its usual name. A note counts the matrices
 /// that were left aside (bandwidths of GPU links, cores, part of the nodes).
-pub(crate) fn between_nodes(
-    topology: &Topology,
-    nodes: &[MemoryNode],
-    notes: &mut Vec<String>,
-) -> Option<Distances> {
-    let matrices = match topology.distances(None) {
+pub(crate) fn between_nodes(walk: &mut Walk<'_>) -> Option<Distances> {
+    let matrices = match walk.topology.distances(None) {
         Ok(matrices) => matrices,
         Err(error) => {
-            notes.push(format!("hwloc could not give the distance matrices: {error}"));
+            walk.notes.push(format!("hwloc could not give the distance matrices: {error}"));
             return None;
         }
     };
     let mut fitting = Vec::new();
     let mut others = Vec::new();
     for matrix in &matrices {
-        match over_all_nodes(matrix, nodes) {
+        match over_all_nodes(matrix, &walk.nodes) {
             Some(distances) => fitting.push((preference(matrix), distances)),
             None => others.push(title(matrix)),
         }
@@ -38,7 +35,7 @@ pub(crate) fn between_nodes(
     let unused = fitting.len().saturating_sub(1);
     others.extend(std::iter::repeat_n("another latency matrix over all nodes".into(), unused));
     if !others.is_empty() {
-        notes.push(format!("distance matrices not used: {}", others.join(", ")));
+        walk.notes.push(format!("distance matrices not used: {}", others.join(", ")));
     }
     fitting.into_iter().next().map(|(_, distances)| distances)
 }

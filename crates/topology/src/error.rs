@@ -14,150 +14,68 @@ pub enum TopologyError {
     #[error(
         "hwloc is not asked, because it would load its plugins; set {wanted} in the environment"
     )]
-    ForeignEnvironment {
-        /// The variables with their values.
-        wanted: String,
-    },
+    ForeignEnvironment { wanted: String },
     /// The file does not exist or may not be read.
     #[error("cannot read {}; check the path and its permissions", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// The file is larger than any machine's description.
     #[error(
         "{name} is larger than {} MiB, the most that is read; is it a topology that hwloc wrote?",
         limit_bytes >> 20
     )]
-    FileTooLarge {
-        /// The file's name.
-        name: String,
-        limit_bytes: u64,
-    },
+    FileTooLarge { name: String, limit_bytes: u64 },
     /// The text is not well-formed XML.
     #[error("{name} is not XML (byte {byte}: {why}); write it with `lstopo --of xml FILE`")]
-    NotXml {
-        /// The file's name.
-        name: String,
-        /// Where reading stopped, bytes from the start.
-        byte: u64,
-        /// What the parser said.
-        why: String,
-    },
+    NotXml { name: String, byte: u64, why: String },
     /// Well-formed XML, but not a topology.
     #[error("{name} is XML but not an hwloc topology: {why}; write it with `lstopo --of xml FILE`")]
-    NotATopology {
-        /// The file's name.
-        name: String,
-        /// What was found instead.
-        why: String,
-    },
+    NotATopology { name: String, why: String },
     /// Written by a later hwloc than the one on this machine.
     #[error(
         "{name} has topology format {version}, written by hwloc 3 or later; this machine has hwloc \
          with interface {loaded}; export it again with `lstopo --of xml --export-xml-flags v2 FILE`"
     )]
-    NewerFormat {
-        /// The file's name.
-        name: String,
-        /// The file's format version.
-        version: String,
-        /// The version of hwloc's interface on this machine.
-        loaded: String,
-    },
+    NewerFormat { name: String, version: String, loaded: String },
     /// Written by hwloc 1, before 2018; its objects are of another kind of tree.
     #[error(
         "{name} has topology format 1, written by hwloc 1; convert it with `lstopo -i {name} \
          --of xml FILE` of hwloc 2"
     )]
-    OlderFormat {
-        /// The file's name.
-        name: String,
-    },
+    OlderFormat { name: String },
     /// A CPU or node number that no Linux has.
     #[error(
         "{name} has {what} number {index}, above {MAX_INDEX}, the largest accepted; the file is \
          damaged or was not made on Linux"
     )]
-    IndexTooLarge {
-        /// The source's name.
-        name: String,
-        /// What is numbered: `PU`, `NUMANode`, a set's name.
-        what: String,
-        /// The number as written.
-        index: String,
-    },
+    IndexTooLarge { name: String, what: String, index: String },
     /// A value that hwloc would read otherwise than it is written.
     #[error("{name} has {attribute}=\"{value}\": {why}; correct the file or export it again")]
-    UnsafeValue {
-        /// The file's name.
-        name: String,
-        /// Element and attribute, as in `distances2 kind`.
-        attribute: String,
-        /// The value, shortened.
-        value: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    UnsafeValue { name: String, attribute: String, value: String, why: String },
     /// A synthetic text that hwloc would take for something else, or would take too long over.
     #[error("{name} is not handed to hwloc: {why}")]
-    UnsafeText {
-        /// The source's name.
-        name: String,
-        /// What is wrong with it, and what is allowed.
-        why: String,
-    },
+    UnsafeText { name: String, why: String },
     /// hwloc itself refused the description.
     #[error(
         "hwloc (interface {loaded}) refused {name}: {why}; `lstopo -i` with the same input may say more"
     )]
-    Refused {
-        /// The source's name.
-        name: String,
-        /// What hwloc said.
-        why: String,
-        /// The version of hwloc's interface on this machine.
-        loaded: String,
-    },
+    Refused { name: String, why: String, loaded: String },
     /// The binding to hwloc gave up on a value.
     #[error(
         "the binding to hwloc stopped at a value in {name}: {why}; the description is damaged or \
          newer than hwloc's interface {loaded}"
     )]
-    BindingPanicked {
-        /// The source's name.
-        name: String,
-        /// The panic's message.
-        why: String,
-        /// The version of hwloc's interface on this machine.
-        loaded: String,
-    },
+    BindingPanicked { name: String, why: String, loaded: String },
     /// Its objects, or the machine that hwloc made of them, contradict each other.
     #[error("{name} contradicts itself: {}; correct the file or export it again", what.join("; "))]
-    Contradictory {
-        /// The source's name.
-        name: String,
-        /// The contradictions, in sentences.
-        what: Vec<String>,
-    },
+    Contradictory { name: String, what: Vec<String> },
     /// A node that was measured is not in the text.
     #[error("{name} has no memory node {node}, which was measured; export the machine again")]
-    NoTarget {
-        /// The source's name.
-        name: String,
-        /// The node's number.
-        node: u32,
-    },
+    NoTarget { name: String, node: u32 },
     /// Environment variables would make hwloc describe something else than this machine.
     #[error(
         "{} set in the environment: hwloc would not describe this machine as it is; unset them, or \
          read a saved topology with --xml",
         names.join(", ")
     )]
-    EnvironmentOverride {
-        /// The variables.
-        names: Vec<String>,
-    },
+    EnvironmentOverride { names: Vec<String> },
 }

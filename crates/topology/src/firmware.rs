@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hwlocality::memory::attribute::{Initiator, MemoryAttribute};
+use hwlocality::memory::attribute::Initiator;
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::Topology;
-use nearfar_machine::{CpuSet, FirmwareFigure, MemoryNode, NodeSet};
+use nearfar_machine::{CpuSet, FirmwareFigure, NodeSet};
 
 use crate::error::TopologyError;
-use crate::hwloc::{cpus_of, members};
+use crate::hwloc::Walk;
 
 /// hwloc gives bandwidths in MiB/s (`hwloc/memattrs.h`).
 const MIB: f64 = 1_048_576.0;
@@ -34,23 +33,16 @@ const MEANS: [(&str, f64, Slot, Slot); 2] = [
 
 /// The figures by node, then by the first CPU of the initiator. Attributes that
 /// users made up (other names) are left aside.
-pub(crate) fn figures(
-    topology: &Topology,
-    nodes: &[MemoryNode],
-    name: &str,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Result<Vec<FirmwareFigure>, TopologyError> {
-    let reader = Reader { topology, nodes, name, cpus };
+pub(crate) fn figures(walk: &mut Walk<'_>) -> Result<Vec<FirmwareFigure>, TopologyError> {
     let mut figures: BTreeMap<(u32, CpuSet), FirmwareFigure> = BTreeMap::new();
     for (attribute, unit, slot) in DIRECTED {
-        for (node, initiator, value) in reader.values(attribute, notes)? {
+        for (node, initiator, value) in values(walk, attribute)? {
             *slot(entry(&mut figures, node, initiator)) = Some(value * unit);
         }
     }
     for (attribute, unit, read, write) in MEANS {
         let mut averaged = NodeSet::new();
-        for (node, initiator, value) in reader.values(attribute, notes)? {
+        for (node, initiator, value) in values(walk, attribute)? {
             let figure = entry(&mut figures, node, initiator);
             if read(figure).is_none() && write(figure).is_none() {
                 *read(figure) = Some(value * unit);
@@ -59,7 +51,7 @@ pub(crate) fn figures(
             }
         }
         if !averaged.is_empty() {
-            notes.push(format!(
+            walk.notes.push(format!(
                 "{attribute} of nodes {averaged} is given as one mean for reads and writes, and \
                  shown for both"
             ));
@@ -84,58 +76,42 @@ fn entry(
     })
 }
 
-struct Reader<'walk> {
-    topology: &'walk Topology,
-    nodes: &'walk [MemoryNode],
-    name: &'walk str,
-    cpus: &'walk CpuSet,
-}
-
-impl Reader<'_> {
-    /// Node, initiator and value of one attribute. 0 is hwloc's "not known".
-    fn values(
-        &self,
-        attribute: &str,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<(u32, CpuSet, f64)>, TopologyError> {
-        let Ok(Some(found)) = self.topology.memory_attribute_named(attribute) else {
-            return Ok(Vec::new());
-        };
-        let mut values = Vec::new();
-        for object in self.topology.objects_with_type(ObjectType::NUMANode) {
-            let number = object.os_index().and_then(|index| u32::try_from(index).ok());
-            let node = self.nodes.iter().find(|node| Some(node.os_index) == number);
-            let Some(node) = node else { continue };
-            match found.initiators(object) {
-                Ok((initiators, figures)) => {
-                    for (initiator, figure) in initiators.into_iter().zip(figures) {
-                        if figure != 0 && figure != u64::MAX {
-                            let cpus = self.initiator_cpus(&initiator)?;
-                            // Exact below 2^53, which no figure in MiB/s or ns reaches.
-                            values.push((node.os_index, cpus, figure as f64));
-                        }
+/// Node, initiator and value of one attribute. 0 is hwloc's "not known".
+fn values(walk: &mut Walk<'_>, attribute: &str) -> Result<Vec<(u32, CpuSet, f64)>, TopologyError> {
+    let Ok(Some(found)) = walk.topology.memory_attribute_named(attribute) else {
+        return Ok(Vec::new());
+    };
+    let mut values = Vec::new();
+    for object in walk.topology.objects_with_type(ObjectType::NUMANode) {
+        let number = object.os_index().and_then(|index| u32::try_from(index).ok());
+        let node = walk.nodes.iter().find(|node| Some(node.os_index) == number);
+        let Some(node) = node else { continue };
+        match found.initiators(object) {
+            Ok((initiators, figures)) => {
+                for (initiator, figure) in initiators.into_iter().zip(figures) {
+                    if figure != 0 && figure != u64::MAX {
+                        let cpus = initiator_cpus(walk, &initiator)?;
+                        // Exact below 2^53, which no figure in MiB/s or ns reaches.
+                        values.push((node.os_index, cpus, figure as f64));
                     }
                 }
-                Err(error) => {
-                    notes.push(self.unreadable(found, &error.to_string()));
-                    break;
-                }
+            }
+            Err(why) => {
+                let note = format!("the memory attribute {attribute} cannot be read: {why}");
+                walk.notes.push(note);
+                break;
             }
         }
-        Ok(values)
     }
+    Ok(values)
+}
 
-    fn unreadable(&self, attribute: MemoryAttribute<'_>, why: &str) -> String {
-        format!("the memory attribute {} cannot be read: {why}", attribute.name().to_string_lossy())
-    }
-
-    fn initiator_cpus(&self, initiator: &Initiator<'_>) -> Result<CpuSet, TopologyError> {
-        match initiator {
-            Initiator::CpuSet(set) => {
-                Ok(members::<_>(set.as_ref().as_ref(), self.name, "initiator cpuset")?
-                    .intersection(self.cpus))
-            }
-            Initiator::Object(object) => cpus_of(object, self.name, self.cpus),
+fn initiator_cpus(walk: &Walk<'_>, initiator: &Initiator<'_>) -> Result<CpuSet, TopologyError> {
+    match initiator {
+        Initiator::CpuSet(set) => {
+            let cpus = walk.members::<_>(set.as_ref().as_ref(), "initiator cpuset")?;
+            Ok(cpus.intersection(&walk.cpus))
         }
+        Initiator::Object(object) => walk.cpus_of(object),
     }
 }

@@ -123,24 +123,35 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
+/// A walk over a topology, with what was found so far.
+pub(crate) struct Walk<'topology> {
+    pub(crate) topology: &'topology Topology,
+    /// How messages call the source.
+    name: &'topology str,
+    pub(crate) cpus: CpuSet,
+    pub(crate) nodes: Vec<MemoryNode>,
+    pub(crate) notes: Vec<String>,
+}
+
 fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, TopologyError> {
-    let mut notes = Vec::new();
-    let cpus = processing_units(topology, name)?;
-    let mut nodes = memory_nodes(topology, name, &cpus, &mut notes)?;
-    nodes.sort_by_key(|node| node.os_index);
-    side_cache::fill(topology, &mut nodes, &mut notes);
-    notes.extend(ownership::infer(&mut nodes));
+    let (cpus, nodes, notes) = (CpuSet::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { topology, name, cpus, nodes, notes };
+    walk.cpus = walk.processing_units()?;
+    walk.nodes = walk.memory_nodes()?;
+    walk.nodes.sort_by_key(|node| node.os_index);
+    side_cache::fill(&mut walk);
+    walk.notes.extend(ownership::infer(&mut walk.nodes));
     let machine = Machine {
-        packages: packages(topology, name, &cpus, &mut notes)?,
-        cores: cores(topology, name, &cpus, &mut notes)?,
-        caches: caches(topology, name, &cpus)?,
-        distances: distances::between_nodes(topology, &nodes, &mut notes),
-        firmware_figures: firmware::figures(topology, &nodes, name, &cpus, &mut notes)?,
-        devices: devices::list(topology, &nodes, name, &cpus, &mut notes)?,
-        allowed_cpus: among(topology.allowed_cpuset().as_ref(), cpus.iter()),
+        packages: walk.packages()?,
+        cores: walk.cores()?,
+        caches: walk.caches()?,
+        distances: distances::between_nodes(&mut walk),
+        firmware_figures: firmware::figures(&mut walk)?,
+        devices: devices::list(&mut walk)?,
+        allowed_cpus: among(topology.allowed_cpuset().as_ref(), walk.cpus.iter()),
         allowed_nodes: among(
             topology.allowed_nodeset().as_ref(),
-            nodes.iter().map(|node| node.os_index),
+            walk.nodes.iter().map(|node| node.os_index),
         ),
         interleave_weights: None,
         memory_modules: None,
@@ -149,8 +160,8 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
             "the firmware's list of memory modules is read on the machine itself only".into(),
         ),
         source,
-        nodes,
-        notes,
+        nodes: walk.nodes,
+        notes: walk.notes,
     };
     let mut what = machine.check();
     if machine.cores.is_empty() {
@@ -163,43 +174,10 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
     }
 }
 
-/// The members of a set that hwloc gave.
-pub(crate) fn members<Kind>(
-    bitmap: &Bitmap,
-    name: &str,
-    what: &str,
-) -> Result<IndexSet<Kind>, TopologyError> {
-    let too_large = |index: String| TopologyError::IndexTooLarge {
-        name: name.into(),
-        what: what.into(),
-        index,
-    };
-    if bitmap.weight().is_none() {
-        return Err(too_large("without end".into()));
-    }
-    bitmap
-        .iter_set()
-        .map(|index| accepted_index(usize::from(index)).ok_or_else(|| too_large(index.to_string())))
-        .collect::<Result<Vec<_>, _>>()
-        .map(|list| list.into_iter().collect())
-}
-
 /// Those of `candidates` that are in the set, however large the set is.
 fn among<Kind>(bitmap: &Bitmap, candidates: impl Iterator<Item = u32>) -> IndexSet<Kind> {
     let is_set = |&index: &u32| usize::try_from(index).is_ok_and(|index| bitmap.is_set(index));
     candidates.filter(is_set).collect()
-}
-
-/// The CPUs of an object, as far as they are processing units of this topology.
-pub(crate) fn cpus_of(
-    object: &TopologyObject,
-    name: &str,
-    cpus: &CpuSet,
-) -> Result<CpuSet, TopologyError> {
-    match object.cpuset() {
-        Some(set) => Ok(members::<_>(set.as_ref(), name, "cpuset")?.intersection(cpus)),
-        None => Ok(CpuSet::new()),
-    }
 }
 
 /// A text attribute; `None` where absent or blank.
@@ -213,148 +191,160 @@ fn accepted_index(index: usize) -> Option<u32> {
     u32::try_from(index).ok().filter(|&index| index <= MAX_INDEX)
 }
 
-/// The number of a CPU or a node, which is all that its set holds: a file may say otherwise, and
-/// hwloc takes it.
-fn numbered(
-    object: &TopologyObject,
-    name: &str,
-    set: Option<&Bitmap>,
-) -> Result<u32, TopologyError> {
-    let (name, what) = (name.into(), object.object_type().to_string());
-    let index = object.os_index();
-    let Some(accepted) = index.and_then(accepted_index) else {
-        let index = index.map_or_else(|| "unknown".into(), |index| index.to_string());
-        return Err(TopologyError::IndexTooLarge { name, what, index });
+/// The members of a set that hwloc gave.
+fn members<Kind>(bitmap: &Bitmap, name: &str, what: &str) -> Result<IndexSet<Kind>, TopologyError> {
+    let too_large = |index: String| TopologyError::IndexTooLarge {
+        name: name.into(),
+        what: what.into(),
+        index,
     };
-    let is_own = |set: &Bitmap| set.weight() == Some(1) && set.is_set(accepted as usize);
-    if !set.is_some_and(is_own) {
-        let what = vec![format!("the set of {what} {accepted} is not its number")];
-        return Err(TopologyError::Contradictory { name, what });
+    if bitmap.weight().is_none() {
+        return Err(too_large("without end".into()));
     }
-    Ok(accepted)
+    bitmap
+        .iter_set()
+        .map(|index| accepted_index(usize::from(index)).ok_or_else(|| too_large(index.to_string())))
+        .collect()
 }
 
-fn processing_units(topology: &Topology, name: &str) -> Result<CpuSet, TopologyError> {
-    let number = |unit: &TopologyObject| {
-        let set = unit.cpuset();
-        numbered(unit, name, set.as_ref().map(|set| set.as_ref()))
-    };
-    topology.objects_with_type(ObjectType::PU).map(number).collect()
-}
+impl Walk<'_> {
+    pub(crate) fn members<Kind>(
+        &self,
+        bitmap: &Bitmap,
+        what: &str,
+    ) -> Result<IndexSet<Kind>, TopologyError> {
+        members(bitmap, self.name, what)
+    }
 
-fn packages(
-    topology: &Topology,
-    name: &str,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Package>, TopologyError> {
-    let mut packages = Vec::new();
-    let mut renumbered = false;
-    for object in topology.objects_with_type(ObjectType::Package) {
-        let given = object.os_index().and_then(|index| u32::try_from(index).ok());
-        // Firmware on Arm numbers packages by table offsets, and some systems do
-        // not number them at all: a package's number is a label, not an index.
-        let counted = u32::try_from(object.logical_index()).unwrap_or(u32::MAX);
-        renumbered |= given.is_none();
-        packages.push(Package {
-            os_index: given.unwrap_or(counted),
-            cpus: cpus_of(object, name, cpus)?,
-            model: info(object, "CPUModel"),
-        });
+    /// The CPUs of an object, as far as they are processing units of this topology.
+    pub(crate) fn cpus_of(&self, object: &TopologyObject) -> Result<CpuSet, TopologyError> {
+        match object.cpuset() {
+            Some(set) => Ok(self.members::<_>(set.as_ref(), "cpuset")?.intersection(&self.cpus)),
+            None => Ok(CpuSet::new()),
+        }
     }
-    if renumbered {
-        notes.push("packages have no numbers of their own; they are counted from 0".into());
-    }
-    packages.sort_by_key(|package| package.os_index);
-    Ok(packages)
-}
 
-fn cores(
-    topology: &Topology,
-    name: &str,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Core>, TopologyError> {
-    let mut cores = Vec::new();
-    let mut placed = CpuSet::new();
-    for object in topology.objects_with_type(ObjectType::Core) {
-        let cpus = cpus_of(object, name, cpus)?;
-        placed.extend(cpus.iter());
-        cores.push(Core { cpus });
+    /// The number of a CPU or a node, which is all that its set holds: a file may say otherwise, and
+    /// hwloc takes it.
+    fn numbered(
+        &self,
+        object: &TopologyObject,
+        set: Option<&Bitmap>,
+    ) -> Result<u32, TopologyError> {
+        let (name, what) = (self.name.into(), object.object_type().to_string());
+        let index = object.os_index();
+        let Some(accepted) = index.and_then(accepted_index) else {
+            let index = index.map_or_else(|| "unknown".into(), |index| index.to_string());
+            return Err(TopologyError::IndexTooLarge { name, what, index });
+        };
+        let is_own = |set: &Bitmap| set.weight() == Some(1) && set.is_set(accepted as usize);
+        if !set.is_some_and(is_own) {
+            let what = vec![format!("the set of {what} {accepted} is not its number")];
+            return Err(TopologyError::Contradictory { name, what });
+        }
+        Ok(accepted)
     }
-    let without = cpus.difference(&placed);
-    if !without.is_empty() {
-        notes.push(format!(
-            "no core is described for the CPUs {without}: each is taken for a core of its own"
-        ));
-        cores.extend(without.iter().map(|cpu| Core { cpus: CpuSet::single(cpu) }));
-    }
-    cores.retain(|core| !core.cpus.is_empty());
-    cores.sort_by_key(|core| core.cpus.first());
-    Ok(cores)
-}
 
-fn caches(topology: &Topology, name: &str, cpus: &CpuSet) -> Result<Vec<Cache>, TopologyError> {
-    let mut caches = Vec::new();
-    for (level, kind) in (1..).zip(DATA_CACHES) {
-        for object in topology.objects_with_type(kind) {
-            let Some(ObjectAttributes::Cache(attributes)) = object.attributes() else {
-                continue;
-            };
-            let kind = match attributes.cache_type() {
-                CacheType::Data => CacheKind::Data,
-                CacheType::Unified => CacheKind::Unified,
-                _ => continue,
-            };
-            let line = attributes.line_size().and_then(|line| u32::try_from(line.get()).ok());
-            caches.push(Cache {
-                level,
-                kind,
-                bytes: attributes.size().map(u64::from),
-                line_bytes: line,
-                cpus: cpus_of(object, name, cpus)?,
+    fn processing_units(&self) -> Result<CpuSet, TopologyError> {
+        let number = |unit: &TopologyObject| {
+            let set = unit.cpuset();
+            self.numbered(unit, set.as_ref().map(|set| set.as_ref()))
+        };
+        self.topology.objects_with_type(ObjectType::PU).map(number).collect()
+    }
+
+    fn packages(&mut self) -> Result<Vec<Package>, TopologyError> {
+        let mut packages = Vec::new();
+        let mut renumbered = false;
+        for object in self.topology.objects_with_type(ObjectType::Package) {
+            let given = object.os_index().and_then(|index| u32::try_from(index).ok());
+            // Firmware on Arm numbers packages by table offsets, and some systems do
+            // not number them at all: a package's number is a label, not an index.
+            let counted = u32::try_from(object.logical_index()).unwrap_or(u32::MAX);
+            renumbered |= given.is_none();
+            packages.push(Package {
+                os_index: given.unwrap_or(counted),
+                cpus: self.cpus_of(object)?,
+                model: info(object, "CPUModel"),
             });
         }
-    }
-    caches.retain(|cache| !cache.cpus.is_empty());
-    caches.sort_by_key(|cache| (cache.level, cache.cpus.first(), cache.kind));
-    Ok(caches)
-}
-
-fn memory_nodes(
-    topology: &Topology,
-    name: &str,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Result<Vec<MemoryNode>, TopologyError> {
-    let mut nodes = Vec::new();
-    let mut special = NodeSet::new();
-    for object in topology.objects_with_type(ObjectType::NUMANode) {
-        let set = object.nodeset();
-        let os_index = numbered(object, name, set.as_ref().map(|set| set.as_ref()))?;
-        let locality = cpus_of(object, name, cpus)?;
-        let memory_bytes = match object.attributes() {
-            Some(ObjectAttributes::NUMANode(attributes)) => attributes.local_memory(),
-            _ => None,
-        };
-        if subtype(object).as_deref() == Some("SPM") {
-            special.insert(os_index);
+        if renumbered {
+            let note = "packages have no numbers of their own; they are counted from 0";
+            self.notes.push(note.into());
         }
-        nodes.push(MemoryNode {
-            os_index,
-            kind: memory_kind(object),
-            cpus: locality.clone(),
-            locality,
-            memory_bytes: memory_bytes.map(u64::from),
-            memory_side_cache_bytes: None,
-        });
+        packages.sort_by_key(|package| package.os_index);
+        Ok(packages)
     }
-    if !special.is_empty() {
-        notes.push(format!(
-            "nodes {special} are specific-purpose memory: HBM or CXL, hwloc does not say which"
-        ));
+
+    fn cores(&mut self) -> Result<Vec<Core>, TopologyError> {
+        let described = self.topology.objects_with_type(ObjectType::Core);
+        let cores = described.map(|object| Ok(Core { cpus: self.cpus_of(object)? }));
+        let mut cores: Vec<Core> = cores.collect::<Result<_, TopologyError>>()?;
+        let placed: CpuSet = cores.iter().flat_map(|core| core.cpus.iter()).collect();
+        let without = self.cpus.difference(&placed);
+        if !without.is_empty() {
+            self.notes.push(format!(
+                "no core is described for the CPUs {without}: each is taken for a core of its own"
+            ));
+            cores.extend(without.iter().map(|cpu| Core { cpus: CpuSet::single(cpu) }));
+        }
+        cores.retain(|core| !core.cpus.is_empty());
+        cores.sort_by_key(|core| core.cpus.first());
+        Ok(cores)
     }
-    Ok(nodes)
+
+    fn caches(&self) -> Result<Vec<Cache>, TopologyError> {
+        let mut caches = Vec::new();
+        for (level, kind) in (1..).zip(DATA_CACHES) {
+            for object in self.topology.objects_with_type(kind) {
+                let Some(ObjectAttributes::Cache(attributes)) = object.attributes() else {
+                    continue;
+                };
+                let kind = match attributes.cache_type() {
+                    CacheType::Data => CacheKind::Data,
+                    CacheType::Unified => CacheKind::Unified,
+                    _ => continue,
+                };
+                let line = attributes.line_size().and_then(|line| u32::try_from(line.get()).ok());
+                let (bytes, cpus) = (attributes.size().map(u64::from), self.cpus_of(object)?);
+                caches.push(Cache { level, kind, bytes, line_bytes: line, cpus });
+            }
+        }
+        caches.retain(|cache| !cache.cpus.is_empty());
+        caches.sort_by_key(|cache| (cache.level, cache.cpus.first(), cache.kind));
+        Ok(caches)
+    }
+
+    fn memory_nodes(&mut self) -> Result<Vec<MemoryNode>, TopologyError> {
+        let mut nodes = Vec::new();
+        let mut special = NodeSet::new();
+        for object in self.topology.objects_with_type(ObjectType::NUMANode) {
+            let set = object.nodeset();
+            let os_index = self.numbered(object, set.as_ref().map(|set| set.as_ref()))?;
+            let locality = self.cpus_of(object)?;
+            let memory_bytes = match object.attributes() {
+                Some(ObjectAttributes::NUMANode(attributes)) => attributes.local_memory(),
+                _ => None,
+            };
+            if subtype(object).as_deref() == Some("SPM") {
+                special.insert(os_index);
+            }
+            nodes.push(MemoryNode {
+                os_index,
+                kind: memory_kind(object),
+                cpus: locality.clone(),
+                locality,
+                memory_bytes: memory_bytes.map(u64::from),
+                memory_side_cache_bytes: None,
+            });
+        }
+        if !special.is_empty() {
+            self.notes.push(format!(
+                "nodes {special} are specific-purpose memory: HBM or CXL, hwloc does not say which"
+            ));
+        }
+        Ok(nodes)
+    }
 }
 
 /// What a node is made of, by hwloc's subtype (`hwloc_obj::subtype`: `DRAM`, `HBM`,

@@ -103,13 +103,13 @@ pub fn amend_from_sysfs(machine: &mut Machine, root: &Path) {
 /// Takes the CPUs of every node from the kernel, or of none: a mixture of the
 /// kernel's word and the inferred would be neither.
 fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
-    let Some(online) = sysfs.online_nodes() else {
+    let Some(online) = sysfs.nodes("online") else {
         return;
     };
     let known: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
     let left_out = online.difference(&known);
     if !left_out.is_empty() {
-        let with_memory = sysfs.nodes_with_memory().unwrap_or_default().intersection(&left_out);
+        let with_memory = sysfs.nodes("has_memory").unwrap_or_default().intersection(&left_out);
         machine.notes.push(if with_memory.is_empty() {
             format!("hwloc leaves out the nodes {left_out}, which are online")
         } else {
@@ -129,7 +129,7 @@ fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
         .filter(|(_, cpus)| !cpus.is_empty())
         .map(|(node, _)| node.os_index)
         .collect();
-    if let Some(with_cpus) = sysfs.nodes_with_cpus()
+    if let Some(with_cpus) = sysfs.nodes("has_cpu")
         && with_cpus.intersection(&known) != with_lists
     {
         machine.notes.push(format!(
@@ -155,7 +155,7 @@ fn amend_distances(machine: &mut Machine, sysfs: &mut Sysfs) {
     if machine.distances.is_some() {
         return;
     }
-    let Some(online) = sysfs.online_nodes() else {
+    let Some(online) = sysfs.nodes("online") else {
         return;
     };
     let nodes: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
@@ -176,24 +176,14 @@ fn amend_distances(machine: &mut Machine, sysfs: &mut Sysfs) {
 /// their numbers and calls them MiB/s, the kernel calls them MB/s.
 fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
     for node in &machine.nodes {
-        let Some(figures) = sysfs.access_figures(node.os_index) else {
+        let Some((initiators, figures)) = sysfs.access_figures(node.os_index) else {
             continue;
         };
         machine.firmware_figures.retain(|figure| figure.node != node.os_index);
-        let initiator: CpuSet = figures
-            .initiators
-            .iter()
-            .filter_map(|initiator| machine.nodes.iter().find(|node| node.os_index == initiator))
-            .flat_map(|initiator| initiator.cpus.iter())
-            .collect();
-        machine.firmware_figures.push(FirmwareFigure {
-            initiator: (!initiator.is_empty()).then_some(initiator),
-            node: node.os_index,
-            read_bytes_per_s: figures.read_bytes_per_s,
-            write_bytes_per_s: figures.write_bytes_per_s,
-            read_latency_ns: figures.read_latency_ns,
-            write_latency_ns: figures.write_latency_ns,
-        });
+        let near = initiators.iter().filter_map(|initiator| machine.node(initiator));
+        let cpus: CpuSet = near.flat_map(|initiator| initiator.cpus.iter()).collect();
+        let initiator = (!cpus.is_empty()).then_some(cpus);
+        machine.firmware_figures.push(FirmwareFigure { initiator, ..figures });
     }
     machine
         .firmware_figures
@@ -249,10 +239,10 @@ fn retell_unplaced(machine: &mut Machine) {
 
 /// Narrows what may be used to the affinity and cpuset of this process.
 fn restrict(machine: &mut Machine, sysfs: &mut Sysfs) {
-    if let Some(cpus) = sysfs.allowed_cpus() {
+    if let Some(cpus) = sysfs.allowed("Cpus_allowed_list") {
         machine.allowed_cpus = machine.allowed_cpus.intersection(&cpus);
     }
-    if let Some(nodes) = sysfs.allowed_nodes() {
+    if let Some(nodes) = sysfs.allowed("Mems_allowed_list") {
         machine.allowed_nodes = machine.allowed_nodes.intersection(&nodes);
     }
     let cpus = machine.cpus();

@@ -2,15 +2,16 @@
 //! writes the topology as XML and the sizes are read from there.
 
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::Topology;
 use hwlocality::topology::export::xml::XMLExportFlags;
-use nearfar_machine::MemoryNode;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::hwloc::Walk;
+
 /// Fills `memory_side_cache_bytes` of the nodes that have such a cache before
 /// them. Costs nothing where the topology has none.
-pub(crate) fn fill(topology: &Topology, nodes: &mut [MemoryNode], notes: &mut Vec<String>) {
+pub(crate) fn fill(walk: &mut Walk<'_>) {
+    let topology = walk.topology;
     if topology.objects_with_type(ObjectType::MemCache).next().is_none() {
         return;
     }
@@ -21,13 +22,13 @@ pub(crate) fn fill(topology: &Topology, nodes: &mut [MemoryNode], notes: &mut Ve
     match found {
         Ok(found) => {
             for (number, bytes) in found {
-                if let Some(node) = nodes.iter_mut().find(|node| node.os_index == number) {
+                if let Some(node) = walk.nodes.iter_mut().find(|node| node.os_index == number) {
                     node.memory_side_cache_bytes = Some(bytes);
                 }
             }
         }
         Err(why) => {
-            notes.push(format!("the sizes of memory-side caches could not be read: {why}"));
+            walk.notes.push(format!("the sizes of memory-side caches could not be read: {why}"));
         }
     }
 }

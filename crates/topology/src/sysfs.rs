@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use nearfar_machine::{CpuSet, IndexSet, Link, NodeSet};
+use nearfar_machine::{CpuSet, FirmwareFigure, IndexSet, Link, NodeSet};
 
 /// The most that is read of one file; sysfs gives at most a page, longer lists of
 /// `/proc` stay far below.
@@ -27,19 +27,6 @@ pub(crate) struct Sysfs {
     notes: Vec<String>,
 }
 
-/// The firmware's figures for one node from its nearest initiators.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AccessFigures {
-    /// Nodes from which the figures hold.
-    pub(crate) initiators: NodeSet,
-    /// Bytes/s.
-    pub(crate) read_bytes_per_s: Option<f64>,
-    /// Bytes/s.
-    pub(crate) write_bytes_per_s: Option<f64>,
-    pub(crate) read_latency_ns: Option<f64>,
-    pub(crate) write_latency_ns: Option<f64>,
-}
-
 impl Sysfs {
     pub(crate) fn new(root: &Path) -> Self {
         Self { root: root.into(), notes: Vec::new() }
@@ -50,17 +37,10 @@ impl Sysfs {
         self.notes
     }
 
-    pub(crate) fn online_nodes(&mut self) -> Option<NodeSet> {
-        self.list(format!("{NODES}/online"))
-    }
-
-    /// Nodes with CPUs of their own.
-    pub(crate) fn nodes_with_cpus(&mut self) -> Option<NodeSet> {
-        self.list(format!("{NODES}/has_cpu"))
-    }
-
-    pub(crate) fn nodes_with_memory(&mut self) -> Option<NodeSet> {
-        self.list(format!("{NODES}/has_memory"))
+    /// A list of nodes: those that are `online`, with CPUs of their own (`has_cpu`), or with
+    /// memory (`has_memory`).
+    pub(crate) fn nodes(&mut self, list: &str) -> Option<NodeSet> {
+        self.list(format!("{NODES}/{list}"))
     }
 
     /// The CPUs of a node itself; empty for a memory-only node.
@@ -80,34 +60,37 @@ impl Sysfs {
         self.value(path, |text| text.split_whitespace().map(|word| word.parse().ok()).collect())
     }
 
-    /// The firmware's figures (HMAT) for a node. Class 1 has CPUs as initiators,
-    /// class 0 others as well (`Documentation/admin-guide/mm/numaperf.rst`), so 1 is
-    /// preferred where it has figures.
-    pub(crate) fn access_figures(&mut self, node: u32) -> Option<AccessFigures> {
+    /// The firmware's figures (HMAT) for a node, and the nodes from which they hold, its nearest
+    /// initiators. Class 1 has CPUs as initiators, class 0 others as well
+    /// (`Documentation/admin-guide/mm/numaperf.rst`), so 1 is preferred where it has figures.
+    pub(crate) fn access_figures(&mut self, node: u32) -> Option<(NodeSet, FirmwareFigure)> {
         [1, 0].into_iter().find_map(|class| self.access_class(node, class))
     }
 
-    fn access_class(&mut self, node: u32, class: u32) -> Option<AccessFigures> {
+    fn access_class(&mut self, node: u32, class: u32) -> Option<(NodeSet, FirmwareFigure)> {
         let folder = format!("{NODES}/node{node}/access{class}/initiators");
         let mut figure = |name: &str, unit: f64| {
-            self.value(format!("{folder}/{name}"), number)
-                .filter(|&value| value > 0.0)
-                .map(|value| value * unit)
-        };
-        let figures = AccessFigures {
-            read_bytes_per_s: figure("read_bandwidth", MB),
-            write_bytes_per_s: figure("write_bandwidth", MB),
-            read_latency_ns: figure("read_latency", 1.0),
-            write_latency_ns: figure("write_latency", 1.0),
-            initiators: self.numbered_entries(&folder, "node"),
+            let value = self.value(format!("{folder}/{name}"), number);
+            value.filter(|&value| value > 0.0).map(|value| value * unit)
         };
         let said = [
-            figures.read_bytes_per_s,
-            figures.write_bytes_per_s,
-            figures.read_latency_ns,
-            figures.write_latency_ns,
+            figure("read_bandwidth", MB),
+            figure("write_bandwidth", MB),
+            figure("read_latency", 1.0),
+            figure("write_latency", 1.0),
         ];
-        (said.iter().any(Option::is_some) && !figures.initiators.is_empty()).then_some(figures)
+        let initiators = self.numbered_entries(&folder, "node");
+        let [read_bytes_per_s, write_bytes_per_s, read_latency_ns, write_latency_ns] = said;
+        let figures = FirmwareFigure {
+            initiator: None,
+            node,
+            read_bytes_per_s,
+            write_bytes_per_s,
+            read_latency_ns,
+            write_latency_ns,
+        };
+        let is_known = said.iter().any(Option::is_some) && !initiators.is_empty();
+        is_known.then_some((initiators, figures))
     }
 
     /// The system-wide interleave weights, by node; `None` without the kernel's
@@ -152,16 +135,10 @@ impl Sysfs {
         link.max_lanes = width("max_link_width").or(link.max_lanes);
     }
 
-    /// The CPUs that this process may use by affinity and cpuset.
-    pub(crate) fn allowed_cpus(&mut self) -> Option<CpuSet> {
-        self.value("proc/self/status".into(), |text| status_list(text, "Cpus_allowed_list"))
-            .flatten()
-    }
-
-    /// The nodes that this process may allocate on by its cpuset.
-    pub(crate) fn allowed_nodes(&mut self) -> Option<NodeSet> {
-        self.value("proc/self/status".into(), |text| status_list(text, "Mems_allowed_list"))
-            .flatten()
+    /// What this process may use, by its affinity and cpuset: `Cpus_allowed_list`, or
+    /// `Mems_allowed_list`.
+    pub(crate) fn allowed<Kind>(&mut self, key: &str) -> Option<IndexSet<Kind>> {
+        self.value("proc/self/status".into(), |text| status_list(text, key)).flatten()
     }
 
     /// The machine's memory as `/proc/meminfo` says, bytes.

@@ -4,13 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::ModelKind;
-use nearfar_model::{ClassRule, DeviceClassRule, ThreadChoice};
+use nearfar_model::{ClassRule, DeviceClassRule, ModelKind, ThreadChoice};
 
 use super::choice::{Choice, one_of};
-
-/// The default of `--class-span`, for its help.
-const CLASS_SPAN: &str = "0.07";
 
 const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
@@ -66,7 +62,7 @@ pub struct ClassArguments {
     #[arg(long, value_name = "ISA")]
     pub isa: Option<String>,
     /// A class spans at most this fraction of its maximum, and what noise explains
-    #[arg(long, value_name = "FRACTION", default_value = CLASS_SPAN)]
+    #[arg(long, value_name = "FRACTION", default_value_t = ClassRule::default().span)]
     pub class_span: f64,
 }
 
@@ -108,25 +104,5 @@ fn parse_threads(text: &str) -> Result<ThreadChoice, String> {
             Ok(count @ 1..) => Ok(ThreadChoice::Count(count)),
             _ => Err("give a number of threads from 1 on, or all".into()),
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_default_span_is_the_models() {
-        assert_eq!(CLASS_SPAN, ClassRule::default().span.to_string());
-        assert_eq!(parse_threads("1"), Ok(ClassRule::default().threads));
-    }
-
-    #[test]
-    fn thread_choices_are_counts_or_all() {
-        assert_eq!(parse_threads("all"), Ok(ThreadChoice::All));
-        assert_eq!(parse_threads("12"), Ok(ThreadChoice::Count(12)));
-        for text in ["0", "-1", "", "ALL", "1.5", "4294967296"] {
-            assert!(parse_threads(text).is_err(), "{text:?} was read");
-        }
     }
 }

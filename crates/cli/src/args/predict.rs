@@ -10,26 +10,13 @@ use nearfar_model::WorkSharing;
 use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
 
-/// The options that ask something.
-const QUESTIONS: [&str; 10] = [
-    "share",
-    "reach",
-    "data",
-    "device",
-    "processes",
-    "split",
-    "load_share",
-    "point",
-    "stream",
-    "profile",
-];
-
-/// Those of which one is asked at a time: `--point` may have the shares beside it.
+/// The options that ask something, of which one is given: `--point` may have the shares beside it.
 const LONE_QUESTIONS: [&str; 9] =
     ["share", "reach", "data", "device", "processes", "split", "load_share", "stream", "profile"];
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(QUESTIONS))]
+#[command(group = clap::ArgGroup::new("question").required(true).multiple(true)
+    .args(LONE_QUESTIONS).arg("point"))]
 #[command(group = clap::ArgGroup::new("lone_question").args(LONE_QUESTIONS))]
 pub struct PredictArguments {
     /// The record whose classes give the alphas (those of the whole machine); - is standard
@@ -161,20 +148,5 @@ impl<T: FromStr> FromStr for List<T> {
             entry.trim().parse().map_err(|_| format!("'{entry}' is no number that fits here"))
         };
         Ok(Self(text.split(',').map(number).collect::<Result<_, _>>()?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_numbers_with_commas() {
-        assert_eq!("0.5, 0.25,0.25".parse(), Ok(List(vec![0.5, 0.25, 0.25])));
-        assert_eq!("0".parse(), Ok(List(vec![0_usize])));
-        for text in ["", "1,", ",1", "1;2", "a"] {
-            assert!(text.parse::<List<f64>>().is_err(), "{text:?} was read");
-        }
-        assert!("-1".parse::<List<usize>>().is_err());
     }
 }

@@ -54,16 +54,3 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "give seconds above 0, such as 10 or 0.5".into())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_are_a_number_above_0() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for text in ["0", "-1", "", "x", "nan", "inf", "1e300", "5s"] {
-            assert!(seconds(text).is_err(), "{text:?}");
-        }
-    }
-}

@@ -1,7 +1,6 @@
 //! What the user typed after `sensitivity`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
@@ -36,8 +35,8 @@ pub struct SensitivityArguments {
     #[arg(long, value_name = "NAME", requires = "program")]
     pub label: Option<String>,
     /// Another program to run side by side, its words with blanks between them; can be repeated
-    #[arg(long, value_name = "LABEL=CMD..")]
-    pub command: Vec<LabelledProgram>,
+    #[arg(long, value_name = "LABEL=CMD..", value_parser = labelled)]
+    pub command: Vec<CommandProgram>,
     /// A record of this machine: one node of each of its classes is tried, and its classes say what
     /// bandwidth allows
     #[arg(long, value_name = "RECORD")]
@@ -85,24 +84,13 @@ pub struct SensitivityArguments {
 }
 
 /// A program with the name that it goes by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabelledProgram(pub CommandProgram);
-
-impl FromStr for LabelledProgram {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (label, words) = text.split_once('=').unwrap_or_default();
-        let mut words = words.split_ascii_whitespace().map(String::from);
-        match (label.trim(), words.next()) {
-            ("", _) | (_, None) => {
-                Err("write LABEL=CMD.., for example 'gcc=./stream-gcc 100'".into())
-            }
-            (label, Some(program)) => Ok(Self(CommandProgram {
-                label: label.into(),
-                program,
-                arguments: words.collect(),
-            })),
+fn labelled(text: &str) -> Result<CommandProgram, String> {
+    let (label, words) = text.split_once('=').unwrap_or_default();
+    let mut words = words.split_ascii_whitespace().map(String::from);
+    match (label.trim(), words.next()) {
+        ("", _) | (_, None) => Err("write LABEL=CMD.., for example 'gcc=./stream-gcc 100'".into()),
+        (label, Some(program)) => {
+            Ok(CommandProgram { label: label.into(), program, arguments: words.collect() })
         }
     }
 }
@@ -113,12 +101,11 @@ mod tests {
 
     #[test]
     fn a_labelled_program_is_split_at_blanks() {
-        let read: LabelledProgram = "gcc -O3=./stream  100 a=b".parse().unwrap();
-        assert_eq!(read.0.label, "gcc -O3");
-        assert_eq!(read.0.program, "./stream");
-        assert_eq!(read.0.arguments, ["100", "a=b"]);
+        let read = labelled("gcc -O3=./stream  100 a=b").unwrap();
+        assert_eq!((&*read.label, &*read.program), ("gcc -O3", "./stream"));
+        assert_eq!(read.arguments, ["100", "a=b"]);
         for text in ["", "gcc", "gcc=", "=./stream", "gcc= "] {
-            assert!(text.parse::<LabelledProgram>().is_err(), "{text:?}");
+            assert!(labelled(text).is_err(), "{text:?}");
         }
     }
 }

@@ -12,11 +12,12 @@ use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
-use super::compared_runs::{Compared, compare};
+use super::compared_runs::{Ended, compare};
 use super::run::Placed;
+use super::tried;
 use crate::args::AdviseArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, profile_file, record_file};
+use crate::{output, record_file};
 
 pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if [&arguments.record, &arguments.profile].iter().all(|it| is_input(it.as_deref())) {
@@ -35,11 +36,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let advice = advise(&RecordFigures::new(&record), &demand).map_err(|error| match &error {
-        AdviceError::NoModel(inapplicable) => {
-            let command = inapplicable.remedy.as_ref();
-            let remedy = command.map_or_else(String::new, |command| format!("; try `{command}`"));
-            anyhow!("{error}{remedy}")
-        }
+        AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
         AdviceError::Demand(_) => anyhow!(error),
     })?;
     let mut advised = AdvisedPlacement::new(&record, &demand, &advice, arguments.top);
@@ -57,11 +54,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
             Tried::Ended(ended) => return Ok(ended),
         }
     }
-    if arguments.json {
-        output::print_json(&advised)?;
-    } else {
-        output::print(&advised.text())?;
-    }
+    output::answer(arguments.json, &advised, || advised.text())?;
     Ok(status)
 }
 
@@ -75,7 +68,7 @@ fn take_profile(
     record: &Record,
     demand: &mut Demand,
 ) -> anyhow::Result<AdviceProfile> {
-    let profile = profile_file::read(file)?;
+    let profile = record_file::read_profile(file)?;
     let machine = &record.header.machine;
     let initiators = machine.initiators();
     let is_used =
@@ -138,17 +131,18 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
     let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
     let placed = Placed::at(placement, cpus.as_ref(), true);
     let mut report = placed.report();
-    Ok(match compare(&placed, &arguments.command, false)? {
-        Compared::Found { outcome, verification } => {
-            placed.tell(&mut report, *outcome);
+    match compare(&placed, &arguments.command, false) {
+        Ok((outcome, verification)) => {
+            placed.tell(&mut report, outcome);
             report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
             output::say(run_text(&report).trim_end());
-            Tried::Compared(verification)
+            Ok(Tried::Compared(verification))
         }
-        Compared::Failed(status) => Tried::Ended(ExitStatus::OfProgram(status)),
-        Compared::NotLaunched(why) => bail!("the program was not started: {why}"),
-    })
+        Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),
+        Err(Ended::NotLaunched(why)) => bail!("the program was not started: {why}"),
+        Err(Ended::Unknown(error)) => Err(error),
+    }
 }
 
 fn is_by_initiator(ranking: &Ranking) -> bool {
@@ -170,10 +164,5 @@ fn for_device(
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
     let advised = AdvisedDevice::new(record, advice);
-    if arguments.json {
-        output::print_json(&advised)?;
-    } else {
-        output::print(&advised.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &advised, || advised.text())
 }

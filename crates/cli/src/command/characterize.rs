@@ -1,5 +1,6 @@
 //! `characterize`: measures and writes a record.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,18 +15,15 @@ use nearfar_measure::{
 use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
 use nearfar_units::format_duration;
 
-use super::simulated;
+use super::topo::list_simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
 use crate::{live_machine, output, record_file, record_header};
 
-pub fn run(
-    arguments: &CharacterizeArguments,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
-        return simulated::list(arguments.json);
+        return list_simulated(arguments.json);
     }
     if arguments.kernel.iter().any(|name| name == "list") {
         return list_kernels(arguments);
@@ -44,7 +42,7 @@ pub fn run(
         output::say(&format!("nearfar: ended by signal {signal} before anything was measured"));
         return Ok(ExitStatus::Interrupted(signal));
     }
-    let Prepared { simulated, _lock, record, path, mut executor } = prepared?;
+    let Prepared { _lock, record, path, mut executor } = prepared?;
     let executor = executor.as_mut();
     if arguments.dry_run {
         return dry_run(arguments, &record, executor);
@@ -68,14 +66,12 @@ pub fn run(
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
-    let overrides = if simulated { &[] } else { hwloc_overrides };
-    let outcome = session.measure(record, rates, overrides)?;
+    let outcome = session.measure(record, rates)?;
     finish(arguments, &outcome, &path, to_stdout)
 }
 
 /// What is to be measured, and who answers.
 struct Prepared {
-    simulated: bool,
     _lock: Option<HostLock>,
     record: Record,
     path: Option<PathBuf>,
@@ -92,7 +88,7 @@ fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::
     let (record, path) = record_and_path(arguments, simulated)?;
     let _lock = resumed.or(take(!simulated && !arguments.resume)?);
     let executor = executor(&record.header, interrupt)?;
-    Ok(Prepared { simulated, _lock, record, path, executor })
+    Ok(Prepared { _lock, record, path, executor })
 }
 
 /// Whether a simulated machine answers: a new one, or the one of the record that is
@@ -157,26 +153,19 @@ fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Ex
 }
 
 /// What one run of the program measures with.
-struct Session<'a> {
-    executor: &'a mut dyn Executor,
-    writer: &'a mut RecordWriter,
-    interrupt: &'a Interrupt,
+pub(super) struct Session<'a> {
+    pub executor: &'a mut dyn Executor,
+    pub writer: &'a mut RecordWriter,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Session<'_> {
-    fn measure(
-        self,
-        record: Record,
-        rates: Option<Rates>,
-        hwloc_overrides: &[String],
-    ) -> anyhow::Result<Outcome> {
+    pub fn measure(self, record: Record, rates: Option<Rates>) -> anyhow::Result<Outcome> {
         let resumed = record.length > 0;
         let header = &record.header;
-        let warnings: Vec<_> =
-            before_measuring(&header.machine, &header.environment, hwloc_overrides)
-                .iter()
-                .map(nearfar_measure::Caution::warning)
-                .collect();
+        let is_simulated = header.simulation.is_some();
+        let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
+        let warnings = before_measuring(&header.machine, &header.environment, &overrides);
         let progress = Progress::new();
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;
@@ -207,12 +196,7 @@ fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus>
             variants.iter().map(ToString::to_string).collect()
         }),
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &view, || view.text())
 }
 
 fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
@@ -237,12 +221,7 @@ fn dry_run(
         copy_gb_per_s: rates.stream / 1e9,
         case_ids: estimate.case_ids,
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &view, || view.text())
 }
 
 /// How fast the machine seems. Refuses a budget in which a new record's least rounds are
@@ -292,15 +271,10 @@ fn finish(
 ) -> anyhow::Result<ExitStatus> {
     let record = &outcome.record;
     let count = |wanted: Absence| {
-        let cases: std::collections::BTreeSet<&str> = record
-            .absent
-            .iter()
-            .filter(|absent| absent.absence == wanted)
-            .map(|absent| absent.case.as_str())
-            .collect();
-        cases.len()
+        let absent = record.absent.iter().filter(|absent| absent.absence == wanted);
+        absent.map(|absent| absent.case.as_str()).collect::<BTreeSet<_>>().len()
     };
-    let measured: std::collections::BTreeSet<&str> =
+    let measured: BTreeSet<&str> =
         record.samples.iter().map(|sample| sample.case.as_str()).collect();
     let view = MeasuredRecord {
         schema: "nearfar.characterize/1",

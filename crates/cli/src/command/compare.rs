@@ -29,7 +29,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
+    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor });
     if view.found.cases.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(
@@ -45,11 +45,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         }
         None => None,
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     if let Some(path) = written {
         output::say(&format!("comparison: {}", printable(&path.display().to_string())));
     }
@@ -85,7 +81,7 @@ fn write_comparison(format: Format, view: &Comparison, out: &mut impl Write) -> 
 }
 
 fn read(path: &Path) -> anyhow::Result<ComparedRecord> {
-    let record = record_file::read_by(path, ComparedRecord::read)?;
+    let record = record_file::read_by(path, "record", ComparedRecord::read)?;
     record_file::note_torn(record.record());
     Ok(record)
 }

@@ -6,28 +6,26 @@ use std::path::Path;
 use nearfar_document::{DoctorChecks, RecordDoctor};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_accelerators, check_machine, read_environment};
+use nearfar_topology::overrides;
 
 use crate::args::DoctorArguments;
 use crate::exit_status::ExitStatus;
 use crate::live_accelerators::live_accelerators;
 use crate::{live_machine, output, record_file};
 
-pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> {
     match &arguments.record {
         Some(record) => look_over_record(record, arguments),
-        None => look_over_machine(arguments, hwloc_overrides),
+        None => look_over_machine(arguments),
     }
 }
 
-fn look_over_machine(
-    arguments: &DoctorArguments,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<ExitStatus> {
+fn look_over_machine(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> {
     let root = Path::new("/");
     let machine = live_machine::read()?;
     let environment = read_environment(root);
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
-    let mut checks = check_machine(&machine, &environment, hwloc_overrides, &probes);
+    let mut checks = check_machine(&machine, &environment, &overrides(), &probes);
     let devices = live_accelerators(&machine);
     checks.extend(check_accelerators(
         &machine,
@@ -36,11 +34,7 @@ fn look_over_machine(
         &devices.broken,
     ));
     let view = DoctorChecks { schema: "nearfar.doctor/1", checks };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     Ok(status(view.has_failed()))
 }
 
@@ -49,11 +43,7 @@ fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<
     let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
     let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
     let view = RecordDoctor::new(&record, gamma);
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     Ok(status(view.has_failed()))
 }
 

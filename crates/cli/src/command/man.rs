@@ -51,34 +51,3 @@ fn page(command: &Command) -> anyhow::Result<String> {
     }
     Ok(String::from_utf8(page)?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn commands() -> Vec<Command> {
-        let mut command = Arguments::command().disable_help_subcommand(true);
-        command.build();
-        command.get_subcommands().cloned().chain([command.clone()]).collect()
-    }
-
-    /// Between `.nf` and `.fi` a formatter fills no lines.
-    #[test]
-    fn examples_and_exit_statuses_keep_their_lines() {
-        let mut pages = 0;
-        for command in commands() {
-            let Some(text) = command.get_after_help() else { continue };
-            let page = page(&command).unwrap();
-            let (_, unfilled) = page.split_once("\n.nf\n").unwrap();
-            let (unfilled, _) = unfilled.split_once("\n.fi").unwrap();
-            let unfilled =
-                unfilled.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\\\", "\\");
-            for line in text.to_string().lines().skip(1) {
-                assert!(unfilled.lines().any(|kept| kept == line), "'{line}' in {unfilled}");
-            }
-            assert!(!page.contains(".SH EXTRA"), "{page}");
-            pages += 1;
-        }
-        assert!(pages > 8, "{pages} pages with examples");
-    }
-}

@@ -15,21 +15,22 @@ mod reproduce;
 mod run;
 mod sensitivity;
 mod show;
-mod simulated;
 mod topo;
 mod topology_export;
 
+use anyhow::anyhow;
 use clap::CommandFactory;
+use nearfar_model::Inapplicable;
 
 use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
+pub fn run(command: Command) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Topo(arguments) => topo::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments, hwloc_overrides),
-        Command::Characterize(arguments) => characterize::run(&arguments, hwloc_overrides),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
@@ -39,7 +40,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),
-        Command::Sensitivity(arguments) => sensitivity::run(&arguments, hwloc_overrides),
+        Command::Sensitivity(arguments) => sensitivity::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);
@@ -50,4 +51,14 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::ReadTopology(source) => foreign_machine::serve(&source),
         Command::ReadDevices { backend } => live_accelerators::serve(&backend),
     }
+}
+
+/// Why there is no model of this name, and the command that would add what it lacks.
+fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
+    move |without| anyhow!("no {name} model: {without}{}", tried(&without))
+}
+
+/// The command that would add what a model lacks.
+fn tried(without: &Inapplicable) -> String {
+    without.remedy.as_ref().map_or_else(String::new, |command| format!("; try `{command}`"))
 }

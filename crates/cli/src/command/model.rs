@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use nearfar_document::{
     ModelResult, ModelsOfRecord, Origin, device_classes_text, model_text, printable,
 };
-use nearfar_model::{
-    FittedModel, Inapplicable, ModelChoices, ModelKind, OverlapBounds, RecordFigures,
-};
+use nearfar_model::{FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
 
+use super::no_model;
 use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
@@ -52,12 +51,7 @@ struct Answer<'a> {
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
     fn one(&self, kind: ModelKind) -> anyhow::Result<String> {
-        let model =
-            kind.fit(&self.figures, &self.choices())?.map_err(|Inapplicable { why, remedy }| {
-                let remedy =
-                    remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
-                anyhow!("no {} model: {why}{remedy}", kind.as_str())
-            })?;
+        let model = kind.fit(&self.figures, &self.choices())?.map_err(no_model(kind.as_str()))?;
         if self.arguments.json {
             self.json(&model)
         } else {

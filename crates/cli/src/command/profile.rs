@@ -1,9 +1,6 @@
 //! `profile`: where a program's memory is, where it runs, how much it moves.
 
-use std::ffi::OsString;
-use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
 use nearfar_document::{profile_text, write_json};
@@ -13,23 +10,23 @@ use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
 use nearfar_place::{ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{ClassShares, Profile, Record};
 
-use super::run::status_number;
+use super::run::{command_of, status_number, status_of_start};
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
 use crate::written_file::WritableFile;
-use crate::{live_machine, output, profile_file, record_file};
+use crate::{live_machine, output, record_file};
 
 pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
         bail!("--out names a file; what is watched may write to standard output itself");
     }
-    if let [program, program_arguments @ ..] = arguments.command.as_slice() {
-        return start(arguments, program, program_arguments);
+    if !arguments.command.is_empty() {
+        return start(arguments);
     }
     let out = find_out(arguments)?;
     let record = read_record(arguments)?;
     let profile = match (&arguments.file, arguments.pid) {
-        (Some(file), _) => profile_file::read(file)?,
+        (Some(file), _) => record_file::read_profile(file)?,
         (None, Some(pid)) => {
             let machine = live_machine::read()?;
             profile_process(pid, &origin(&machine), arguments.seconds)
@@ -39,20 +36,11 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     };
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
-    if arguments.json {
-        output::print_json(&profile)?;
-    } else {
-        output::print(&profile_text(&profile))?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &profile, || profile_text(&profile))
 }
 
 /// Standard output and input are the program's.
-fn start(
-    arguments: &ProfileArguments,
-    program: &OsString,
-    program_arguments: &[OsString],
-) -> anyhow::Result<ExitStatus> {
+fn start(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     let prepare = || Ok((find_out(arguments)?, read_record(arguments)?, live_machine::read()?));
     let (out, record, machine) = match prepare() {
         Ok(prepared) => prepared,
@@ -61,16 +49,12 @@ fn start(
             return Ok(ExitStatus::NotStarted);
         }
     };
-    let mut command = Command::new(program);
-    command.args(program_arguments);
+    let mut command = command_of(&arguments.command)?;
     let (profile, status) = match profile_program(&mut command, &origin(&machine)) {
         Ok(done) => done,
         Err(error) => {
-            let status = match error.kind() {
-                io::ErrorKind::NotFound => ExitStatus::NotFound,
-                _ => ExitStatus::NotExecutable,
-            };
-            let named = Path::new(program).display();
+            let status = status_of_start(&error);
+            let named = Path::new(command.get_program()).display();
             output::complain(&anyhow::Error::new(error).context(format!("cannot start '{named}'")));
             return Ok(status);
         }
@@ -83,18 +67,12 @@ fn start(
     if let Err(error) = told {
         output::complain(&error);
     }
-    Ok(of_program(status))
-}
-
-fn of_program(status: ProgramStatus) -> ExitStatus {
-    ExitStatus::OfProgram(status_number(status))
+    Ok(ExitStatus::OfProgram(status_number(status)))
 }
 
 fn say(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
-    if arguments.json {
-        return output::say_json(profile);
-    }
-    output::say(profile_text(profile).trim_end());
+    let text = if arguments.json { output::json_line(profile)? } else { profile_text(profile) };
+    output::say(text.trim_end());
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use nearfar_record::{Profile, Record};
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
 use crate::written_file::WritableFile;
-use crate::{output, profile_file, record_file};
+use crate::{output, record_file};
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;
@@ -54,7 +54,7 @@ fn profile_of(arguments: &ReportArguments, format: Format) -> anyhow::Result<Opt
             arguments.out.display()
         );
     }
-    let profile = profile_file::read(path)?;
+    let profile = record_file::read_profile(path)?;
     profiled_point(&profile).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
     Ok(Some(profile))
 }

@@ -9,13 +9,9 @@ use crate::output;
 
 pub fn run(arguments: &ReproduceArguments) -> anyhow::Result<ExitStatus> {
     let asked = arguments.paper.as_deref();
-    let keys = papers().iter().copied().filter(|&key| asked.is_none_or(|asked| asked == key));
+    let keys = papers().into_iter().filter(|&key| asked.is_none_or(|asked| asked == key));
     let papers = keys.map(reproduce).collect::<Result<Vec<_>, _>>()?;
     let view = ReproducedPapers::new(&papers);
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

@@ -16,7 +16,7 @@ use nearfar_place::{
 };
 
 use super::advised_placement::advised_placement;
-use super::compared_runs::{Compared, compare};
+use super::compared_runs::{Ended, compare};
 use crate::args::{PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::near_device::nodes_near_device;
@@ -44,19 +44,18 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     };
     let mut report = placed.report();
     if arguments.verify {
-        return Ok(match compare(&placed, &arguments.command, arguments.follow)? {
-            Compared::Found { outcome, verification } => {
+        return match compare(&placed, &arguments.command, arguments.follow) {
+            Ok((outcome, verification)) => {
                 let is_slower = verification.verdict == Verdict::Slower;
-                placed.tell(&mut report, *outcome);
+                placed.tell(&mut report, outcome);
                 report.verification = Some(verification);
                 told.say(report, true);
-                if is_slower { ExitStatus::CheckFailed } else { ExitStatus::Done }
+                Ok(if is_slower { ExitStatus::CheckFailed } else { ExitStatus::Done })
             }
-            Compared::Failed(status) => ExitStatus::OfProgram(status),
-            Compared::NotLaunched(why) => {
-                return told.not_launched(report, &arguments.command, why);
-            }
-        });
+            Err(Ended::Failed(status)) => Ok(ExitStatus::OfProgram(status)),
+            Err(Ended::NotLaunched(why)) => told.not_launched(report, &arguments.command, why),
+            Err(Ended::Unknown(error)) => Err(error),
+        };
     }
     if !arguments.quiet {
         placed.notes.iter().for_each(|note| output::say(&format!("nearfar: {note}")));
@@ -300,12 +299,7 @@ impl Told {
             NotLaunched::Lost(losses) => return self.not_started(report, &losses),
             NotLaunched::Program(error) => error,
         };
-        let status = match error.kind() {
-            io::ErrorKind::NotFound => ExitStatus::NotFound,
-            // No process can be started, whatever the program.
-            io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => ExitStatus::NotStarted,
-            _ => ExitStatus::NotExecutable,
-        };
+        let status = status_of_start(&error);
         let named = command.first().map(Path::new).unwrap_or(Path::new("")).display();
         let hint = match status {
             ExitStatus::NotFound if self.has_bare_report => {
@@ -317,6 +311,16 @@ impl Told {
         output::complain(&anyhow::Error::new(error).context(context));
         self.say(report, false);
         Ok(status)
+    }
+}
+
+/// The status where a program cannot be started.
+pub(super) fn status_of_start(error: &io::Error) -> ExitStatus {
+    match error.kind() {
+        io::ErrorKind::NotFound => ExitStatus::NotFound,
+        // No process can be started, whatever the program.
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => ExitStatus::NotStarted,
+        _ => ExitStatus::NotExecutable,
     }
 }
 

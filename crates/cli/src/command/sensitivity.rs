@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nearfar_document::ProgramRuns;
 use nearfar_machine::Machine;
-use nearfar_measure::{Engine, HostLock, Interrupt, Outcome, before_measuring, suite_inputs};
+use nearfar_measure::{HostLock, Interrupt, Outcome, suite_inputs};
 use nearfar_model::{
     ClassRule, NoPlacements, PlacementChoice, RecordFigures, ReferenceClasses, classes,
     command_placements, sensitivity,
@@ -17,10 +17,9 @@ use nearfar_record::{
 };
 use nearfar_units::nanoseconds;
 
-use super::characterize::register_signals;
+use super::characterize::{Session, register_signals};
 use crate::args::SensitivityArguments;
 use crate::exit_status::ExitStatus;
-use crate::progress::Progress;
 use crate::{live_machine, output, record_file, record_header};
 
 /// Runs at each placement before its interval is looked at: fewer have none of 95 %.
@@ -29,16 +28,12 @@ const LEAST_ROUNDS: u32 = 6;
 /// Half-width of the interval of a placement, as a fraction of its median, at which it is done.
 const TARGET: f64 = 0.02;
 
-pub fn run(
-    arguments: &SensitivityArguments,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &arguments.from {
         let record = record_file::read(path)?;
         let reference = reference(arguments, &record.header.machine)?;
         let shown = path.display().to_string();
-        show(arguments, &record, Some(shown), reference.as_ref())?;
-        return Ok(ExitStatus::Done);
+        return show(arguments, &record, Some(shown), reference.as_ref());
     }
     let metric = arguments.metric.as_deref().map(MetricPattern::new).transpose()?;
     let programs = programs(arguments)?;
@@ -68,10 +63,9 @@ pub fn run(
     let inputs = inputs(arguments.rounds, commands);
     let record = record_header::new_of_this_machine(inputs, machine);
     if let Some(why) = nothing {
-        print(arguments, &ProgramRuns::new(&record, Err(why), None))?;
-        return Ok(ExitStatus::Done);
+        return print(arguments, &ProgramRuns::new(&record, Err(why), None));
     }
-    let (outcome, path) = measure(arguments, record, metric, hwloc_overrides)?;
+    let (outcome, path) = measure(arguments, record, metric)?;
     show(arguments, &outcome.record, Some(path.display().to_string()), reference.as_ref())?;
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),
@@ -89,7 +83,7 @@ fn programs(arguments: &SensitivityArguments) -> anyhow::Result<Vec<CommandProgr
         let program = program.clone();
         programs.push(CommandProgram { label, program, arguments: words.to_vec() });
     }
-    programs.extend(arguments.command.iter().map(|labelled| labelled.0.clone()));
+    programs.extend(arguments.command.iter().cloned());
     for (position, program) in programs.iter().enumerate() {
         if program.label.trim().is_empty() || program.program.is_empty() {
             bail!("a program needs a name; give one by --label NAME");
@@ -137,7 +131,6 @@ fn measure(
     arguments: &SensitivityArguments,
     mut record: Record,
     metric: Option<MetricPattern>,
-    hwloc_overrides: &[String],
 ) -> anyhow::Result<(Outcome, PathBuf)> {
     let _lock = HostLock::take()?;
     let counters = arguments.counters.then(|| try_out_counters(&mut record.header));
@@ -153,17 +146,8 @@ fn measure(
     if let Some(counters) = counters {
         executor = executor.with_counters(counters);
     }
-    let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
-        .iter()
-        .map(nearfar_measure::Caution::warning)
-        .collect();
-    let progress = Progress::new();
-    let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
-    let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
-    engine.begin(&warnings)?;
-    let outcome = engine.measure();
-    progress.finish();
-    Ok((outcome?, path))
+    let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
+    Ok((session.measure(record, None)?, path))
 }
 
 /// Tries the counters of the runs out, which the header tells of.
@@ -181,7 +165,7 @@ fn show(
     record: &Record,
     path: Option<String>,
     reference: Option<&(String, ReferenceClasses)>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitStatus> {
     let classes = reference.map(|(_, classes)| classes);
     let found = sensitivity(&RecordFigures::new(record), classes)
         .context("the record holds no runs of programs; `nearfar sensitivity -- CMD` makes one")?;
@@ -191,9 +175,6 @@ fn show(
     print(arguments, &view)
 }
 
-fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<()> {
-    match arguments.json {
-        true => output::print_json(view),
-        false => output::print(&view.text()),
-    }
+fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<ExitStatus> {
+    output::answer(arguments.json, view, || view.text())
 }

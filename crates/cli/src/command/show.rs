@@ -1,6 +1,6 @@
 //! `show`: a record in tables.
 
-use nearfar_document::{ShownRecord, show_text};
+use nearfar_document::{ShownRecord, printable, show_text};
 
 use crate::args::ShowArguments;
 use crate::exit_status::ExitStatus;
@@ -8,15 +8,8 @@ use crate::{output, record_file};
 
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    if arguments.json {
-        output::print_json(&ShownRecord::new(&record))?;
-    } else {
-        let path = path.display().to_string();
-        output::print(&format!(
-            "{}\nrecord: {}\n",
-            show_text(&record),
-            nearfar_document::printable(&path)
-        ))?;
-    }
-    Ok(ExitStatus::Done)
+    let path = path.display().to_string();
+    output::answer(arguments.json, &ShownRecord::new(&record), || {
+        format!("{}\nrecord: {}\n", show_text(&record), printable(&path))
+    })
 }

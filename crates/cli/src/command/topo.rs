@@ -1,8 +1,9 @@
 //! `topo`: what the machine is.
 
-use nearfar_document::Topology;
+use nearfar_document::{MachineList, Topology};
+use nearfar_flow::builtin_machines;
 
-use super::{simulated, topology_export};
+use super::topology_export;
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_machine, output};
@@ -16,7 +17,7 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     }
     let machine = if let Some(name) = &source.simulate {
         if name == "list" {
-            return simulated::list(arguments.json);
+            return list_simulated(arguments.json);
         }
         nearfar_flow::read_machine(name)?.machine
     } else if source.xml.is_some() || source.synthetic.is_some() {
@@ -25,10 +26,11 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
         live_machine::read()?
     };
     let topology = Topology::new(&machine);
-    if arguments.json {
-        output::print_json(&topology)?;
-    } else {
-        output::print(&topology.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &topology, || topology.text())
+}
+
+/// `--simulate list`: the simulated machines that are built in.
+pub fn list_simulated(as_json: bool) -> anyhow::Result<ExitStatus> {
+    let view = MachineList::new(builtin_machines()?);
+    output::answer(as_json, &view, || view.text())
 }

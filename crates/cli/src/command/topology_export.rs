@@ -52,12 +52,7 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         found: measured,
         replaced,
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &view, || view.text())
 }
 
 /// The XML of the record's machine, and where it comes from.

@@ -1,4 +1,4 @@
-//! Users, limits and control groups.
+//! Users, limits, control groups and full file systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -246,4 +246,36 @@ fn one_cpu_under_a_filter_is_measured() {
     let partial = format!("this process may use the CPUs {cpu} of ");
     let is_partial = record.warnings.iter().any(|warning| warning.message.starts_with(&partial));
     assert_eq!(is_partial, all.len() > 1);
+    let shown = text(&place.sh("exec ./nearfar show r.jsonl").stdout);
+    assert!(!shown.contains("all threads, sum"), "one CPU has no matrix of several: {shown}");
+}
+
+/// A file system of a few pages fills up in the middle: what was measured before is
+/// there, is shown, and is gone on with where there is room.
+#[test]
+fn a_file_system_that_fills_up_loses_nothing() {
+    if !can("a mount namespace", "unshare -m -n mount -t tmpfs none /mnt") {
+        return;
+    }
+    let place = Place::new();
+    fs::create_dir(place.path("small")).unwrap();
+    let _one = measuring();
+    let measure =
+        "./nearfar characterize --window 1ms --samples 60 --working-set 4MiB --kernel load";
+    // Room for what stands before the first sample, which is larger on larger machines,
+    // and a few samples.
+    assert_said(&place.sh(&format!("exec ./nearfar {SMALL} --out small.jsonl")), 0, &[]);
+    let small = fs::read_to_string(place.path("small.jsonl")).unwrap();
+    let kib = small.find("{\"sample\"").unwrap().div_ceil(1024) + 32;
+    let line = format!(
+        "exec unshare -m -n bash -c 'mount -t tmpfs -o size={kib}k none small; \
+         {measure} --out small/r.jsonl; echo status $?; cp small/r.jsonl r.jsonl'"
+    );
+    let output = place.sh(&line);
+    assert_said(&output, 0, &["status 3", "cannot append", "No space left", "--resume"]);
+    let kept = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    assert!(kept.ends_with('\n') && kept.contains("{\"sample\""), "{} bytes", kept.len());
+    assert_said(&place.sh("exec ./nearfar show r.jsonl"), 0, &["unfinished"]);
+    assert_said(&place.sh("exec ./nearfar characterize --resume --out r.jsonl"), 0, &[]);
+    assert!(fs::read_to_string(place.path("r.jsonl")).unwrap().starts_with(&kept));
 }

@@ -6,6 +6,5 @@
 mod filters;
 mod limits;
 mod masks;
-mod places;
 mod run;
 mod support;

@@ -1,8 +1,58 @@
-# After the code of docs/csv-columns.md: `samples` and `rounds` are its frames, `declared` its
-# table, `show` what `show --json` printed of the same record.
+# Executes what docs/csv-columns.md tells readers of a CSV to, and holds the frame against the
+# document's tables, the record and what `show --json` printed of it.
+import csv
 import json
 import math
+import os
+import shutil
+import sys
+import tempfile
 import unicodedata
+
+source, record, show, docs = sys.argv[1:]
+with open(docs, encoding="utf-8") as file:
+    text = file.read()
+rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+rows = [[cell.strip() for cell in row] for row in rows]
+assert all(what for _, _, _, what, _ in rows)
+declared = {name.strip("`"): dtype for name, dtype, *_ in rows}
+may_be_empty = {name.strip("`") for name, *_, empty in rows if empty}
+load, medians = [block.split("```")[0] for block in text.split("```python\n")[1:3]]
+
+folder = tempfile.TemporaryDirectory()
+shutil.copy(source, folder.name + "/samples.csv")
+os.chdir(folder.name)
+exec(load)
+exec(medians)
+
+
+def fits(cell, name):
+    """Whether a cell is of its column's type. Strings are no formulas of spreadsheets."""
+    if not cell:
+        return name in may_be_empty
+    match declared[name]:
+        case "string":
+            is_control = any(unicodedata.category(c) == "Cc" for c in cell)
+            return not is_control and cell[0] not in "=+-@"
+        case "UInt64":
+            return cell.isascii() and cell.isdigit()
+        case "Float64":
+            return math.isfinite(float(cell))
+        case "boolean":
+            return cell in ["true", "false"]
+
+
+with open("samples.csv", encoding="utf-8", newline="") as file:
+    cells = list(csv.reader(file))
+assert cells[0] == list(declared)
+filled = set()
+for row in cells[1:]:
+    for name, cell in zip(declared, row, strict=True):
+        assert fits(cell, name), (name, declared[name], cell)
+        if cell:
+            filled.add(name)
+with open("samples.csv", encoding="utf-8", newline="") as file:
+    assert len(file.read().splitlines()) == len(cells), "a cell goes over several lines"
 
 types = {name: str(dtype) for name, dtype in samples.dtypes.items()}
 assert types == declared, sorted(set(types.items()) ^ set(declared.items()))
@@ -54,4 +104,15 @@ for chase in view["latency"]:
 # A window's bytes are there once.
 once = samples[samples.coordinates_index == 0]
 assert not once.duplicated(["sequence", "actor"]).any()
+with open(record, encoding="utf-8") as file:
+    lines = [json.loads(line) for line in file]
+assert len(once) == sum(len(line["sample"]["actors"]) for line in lines if "sample" in line)
+
+# Texts are the record's.
+header = lines[0]["header"]
+assert set(samples.host) == {cell(header["host"])} and set(samples.executor) == {header["executor"]}
+streams = [actor for line in lines if "case" in line for actor in line["case"]["actors"]]
+kernels = {cell(actor["kernel"]) for actor in streams if "kernel" in actor}
+assert set(samples[samples.actor_kind == "stream"].kernel) <= kernels, kernels
+print("empty:", *declared.keys() - filled)
 print("the medians of show:", compared)

@@ -1,5 +1,5 @@
-# Reads a file of metrics as OpenMetrics and as the older text format 0.0.4, and holds it
-# against what `show --json` printed of the same record.
+# Reads a file of metrics as OpenMetrics and as the older text format 0.0.4, and holds it against
+# docs/metrics.md and, where that is given, against what `show --json` printed of the same record.
 import json
 import math
 import sys
@@ -8,12 +8,18 @@ import unicodedata
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as older_text
 
-path, show = sys.argv[1:]
+path, docs, *shown_by = sys.argv[1:]
 # With line ends as they are: the parser must see a carriage return.
 with open(path, encoding="utf-8", newline="") as file:
     text = file.read()
-with open(show, encoding="utf-8") as file:
-    view = json.load(file)
+
+# Unit and labels of each family of docs/metrics.md; a label in brackets may be missing.
+declared = {}
+with open(docs, encoding="utf-8") as file:
+    for line in file:
+        if line.startswith("| `nearfar_"):
+            name, unit, labels, _ = [cell.strip() for cell in line.split("|")[1:-1]]
+            declared[name.strip("`")] = unit, labels.replace("`", "").split()
 
 
 def series(families):
@@ -23,7 +29,7 @@ def series(families):
         for sample in family.samples:
             key = (sample.name, frozenset(sample.labels.items()))
             assert key not in values, key
-            assert sample.timestamp is None, key
+            assert sample.timestamp is None and math.isfinite(sample.value), sample
             values[key] = sample.value
     return values
 
@@ -31,7 +37,21 @@ def series(families):
 strict, older = series(openmetrics(text)), series(older_text(text))
 assert strict == older and len(strict) > 100, (len(strict), len(older))
 for family in openmetrics(text):
-    assert family.documentation and family.type == "gauge", family.name
+    unit, labels = declared[family.name]
+    assert (family.type, family.unit) == ("gauge", unit), family.name
+    told = family.documentation
+    assert told.endswith(".") and not set(told) & set('\\\n"'), told
+    assert family.samples, family.name
+    always = {label for label in labels if not label.startswith("[")} | {"host", "executor"}
+    known = always | {label.strip("[]") for label in labels}
+    for sample in family.samples:
+        assert always <= set(sample.labels) <= known, sample
+    print("family", family.name)
+
+if not shown_by:
+    sys.exit()
+with open(shown_by[0], encoding="utf-8") as file:
+    view = json.load(file)
 
 SHOWN_BY_NUMBER = [0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 
@@ -50,6 +70,10 @@ def find(name, **labels):
     labels |= {"host": shown(view["host"]), "executor": view["executor"]}
     return strict[name, frozenset(labels.items())]
 
+
+for _, labels in strict:
+    labels = dict(labels)
+    assert labels["host"] == shown(view["host"]) and labels["executor"] == view["executor"], labels
 
 compared = 0
 

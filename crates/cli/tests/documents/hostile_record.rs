@@ -10,7 +10,7 @@ use crate::reports::{sealed, simulate};
 
 /// Begins as a formula; leaves the quotation marks of HTML, TeX, CSV, Markdown, JSON and labels,
 /// and ends their lines; turns the line around, clears the screen, ends C's texts.
-pub const MARKUP: &str = concat!(
+const MARKUP: &str = concat!(
     "=cmd|' /C calc'!A1\"><script>alert(1)</script>--><img src=x onerror=alert(2)>",
     "]]></style></title>&lt;&#60;%3C{{7*7}}${7*7}<%= 7 %>",
     "\\input{/etc/passwd}\\write18{id}\\end{document}%#$&_^~{}",
@@ -25,7 +25,7 @@ const FORMULAS: [&str; 4] = ["+1|", "-2<b>", "@x\"", "\t=3\\"];
 const RENAMED_KERNEL: &str = "copy";
 
 /// What the renamed kernel is called: short enough for tables, and still none of a catalog.
-pub const HOSTILE_KERNEL: &str = "=2+3|<i>\\`\"$_{}&%#\n\u{202e}k";
+const HOSTILE_KERNEL: &str = "=2+3|<i>\\`\"$_{}&%#\n\u{202e}k";
 
 /// What its variants end in.
 const HOSTILE_VARIANT: &str = "</td>|\"\\x{}$\u{1b}[1m";

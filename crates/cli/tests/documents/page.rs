@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::hostile_record::hostile_record;
-use crate::reports::{nearfar, report, sealed, simulate};
+use crate::reports::{refused_record, report, simulate, this_machine};
 
 /// What the page's bundle, samples included, must stay below.
 const MOST_BYTES: usize = 5_000_000;
@@ -35,50 +35,6 @@ pub fn open(pages: &[PathBuf]) -> (Output, Vec<Value>) {
 fn page_of(record: &Path) -> PathBuf {
     let (text, path) = report(record, "html");
     assert!(text.len() < MOST_BYTES, "{}: {} bytes", path.display(), text.len());
-    path
-}
-
-/// A record of eight nodes of which the machine refused two: what a container does that may
-/// place no page there.
-fn refused_record(folder: &Path) -> PathBuf {
-    let whole = fs::read_to_string(simulate(folder, "two-socket-8-nodes")).unwrap();
-    let is_refused = |id: &str| {
-        id.starts_with("pairs/") && (id.contains("/node5/") || id.contains("initiator2/node7/"))
-    };
-    let (mut lines, mut refused, mut samples) = (Vec::new(), BTreeSet::new(), 0);
-    for line in whole.lines() {
-        let mut line: Value = serde_json::from_str(line).unwrap();
-        line.as_object_mut().unwrap().remove("seal").unwrap();
-        if line["sample"]["case"].as_str().is_some_and(is_refused) {
-            continue;
-        }
-        if let Some(sample) = line.get_mut("sample") {
-            sample["sequence"] = samples.into();
-            samples += 1;
-        }
-        let case = line["case"].clone();
-        lines.push(line);
-        let Some(id) = case["id"].as_str().filter(|id| is_refused(id)) else { continue };
-        if refused.insert(id.to_string()) {
-            let text = "the pages of 2 buffers are on node 4: the kernel placed none on the node";
-            let reason = json!({ "code": "misplaced", "text": text });
-            lines.push(json!({ "absent": {
-                "case": id, "coordinates": case["coordinates"], "absence": "refused",
-                "reason": reason, "round": 0,
-            } }));
-        }
-    }
-    assert!(!refused.is_empty());
-    let path = folder.join("refused-8-nodes.jsonl");
-    fs::write(&path, sealed(&lines)).unwrap();
-    path
-}
-
-fn this_machine(folder: &Path) -> PathBuf {
-    let path = folder.join("this-machine.jsonl");
-    let quick = ["characterize", "--suite", "quick", "--kernel", "load,triad"];
-    let small = ["--working-set", "8MiB", "--window", "5ms", "--out", path.to_str().unwrap()];
-    nearfar(&[quick.as_slice(), &small].concat());
     path
 }
 

@@ -1,6 +1,6 @@
-//! Records of simulated machines, and the reports of them.
+//! Records, most of simulated machines, and the reports of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use nearfar_record::Seal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Runs the program, which must succeed; what it printed.
 pub fn nearfar(arguments: &[&str]) -> String {
@@ -70,4 +70,48 @@ pub fn sealed(lines: &[Value]) -> Vec<u8> {
         previous = Some(seal);
     }
     text
+}
+
+/// A record of eight nodes of which the machine refused two: what a container does that may
+/// place no page there.
+pub fn refused_record(folder: &Path) -> PathBuf {
+    let whole = fs::read_to_string(simulate(folder, "two-socket-8-nodes")).unwrap();
+    let is_refused = |id: &str| {
+        id.starts_with("pairs/") && (id.contains("/node5/") || id.contains("initiator2/node7/"))
+    };
+    let (mut lines, mut refused, mut samples) = (Vec::new(), BTreeSet::new(), 0);
+    for line in whole.lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("seal").unwrap();
+        if line["sample"]["case"].as_str().is_some_and(is_refused) {
+            continue;
+        }
+        if let Some(sample) = line.get_mut("sample") {
+            sample["sequence"] = samples.into();
+            samples += 1;
+        }
+        let case = line["case"].clone();
+        lines.push(line);
+        let Some(id) = case["id"].as_str().filter(|id| is_refused(id)) else { continue };
+        if refused.insert(id.to_string()) {
+            let reason = json!({ "code": "misplaced", "text": "a node said no" });
+            lines.push(json!({ "absent": {
+                "case": id, "coordinates": case["coordinates"], "absence": "refused",
+                "reason": reason, "round": 0,
+            } }));
+        }
+    }
+    assert!(!refused.is_empty());
+    let path = folder.join("refused-8-nodes.jsonl");
+    fs::write(&path, sealed(&lines)).unwrap();
+    path
+}
+
+/// A small record of the machine that the tests run on.
+pub fn this_machine(folder: &Path) -> PathBuf {
+    let path = folder.join("this-machine.jsonl");
+    let quick = ["characterize", "--suite", "quick", "--kernel", "load,triad"];
+    let small = ["--working-set", "8MiB", "--window", "5ms", "--out", path.to_str().unwrap()];
+    nearfar(&[quick.as_slice(), &small].concat());
+    path
 }

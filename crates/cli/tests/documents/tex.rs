@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::hostile_record::hostile_record;
-use crate::reports::{nearfar, report, simulate};
+use crate::reports::{nearfar, refused_record, report, simulate, this_machine};
 
 /// Points by which a line may stick out of its column: less than is seen between two columns.
 const MOST_OVERFULL: f64 = 4.0;
@@ -68,17 +68,13 @@ fn assert_shows(words: &str, record: &Path) {
     let document: Value = serde_json::from_str(&document).unwrap();
     let pages = folded(words);
     let mut figures = 0;
-    let pairs = document["sections"].as_array().unwrap().iter();
-    for section in pairs.filter(|section| section["id"] == "pairs") {
-        let tables = section["tables"].as_array().unwrap().iter();
-        for cell in tables
-            .flat_map(|table| table["rows"].as_array().unwrap())
-            .flat_map(|row| row.as_array().unwrap())
-        {
-            if let Some(text) = cell["figure"]["text"].as_str() {
-                assert!(words.contains(text), "{text} is on no page of {}", record.display());
-                figures += 1;
-            }
+    let of = |value: &Value, part: &str| value[part].as_array().cloned().unwrap_or_default();
+    let pairs = of(&document, "sections").into_iter().filter(|section| section["id"] == "pairs");
+    let rows = pairs.flat_map(|pairs| of(&pairs, "tables")).flat_map(|table| of(&table, "rows"));
+    for cell in rows.flat_map(|row| row.as_array().unwrap().clone()) {
+        if let Some(text) = cell["figure"]["text"].as_str() {
+            assert!(words.contains(text), "{text} is on no page of {}", record.display());
+            figures += 1;
         }
     }
     assert!(figures > 3, "{figures} figures");
@@ -129,80 +125,24 @@ fn the_papers_table_has_alphas_where_the_maximum_is_known() {
         assert!((alpha / printed - 1.0).abs() < 0.01, "{alpha} for {printed}: {table}");
     }
     assert!(table.contains("gamma: "), "{table}");
-    let refused = Command::new(env!("CARGO_BIN_EXE_nearfar"))
-        .arg("report")
-        .arg(&record)
-        .arg("-o")
-        .arg(folder.path().join("r.csv"))
-        .args(["--gamma", "17.066GB/s"])
-        .output()
-        .unwrap();
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--gamma"));
 }
 
 /// A machine of eight nodes, one of which the kernel refused to some.
 #[test]
 fn refused_cells_are_shown_with_their_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let record = simulate(folder.path(), "two-socket-8-nodes");
-    let text = fs::read_to_string(&record).unwrap();
-    let refused = refuse_node(&text, 5);
-    assert_ne!(refused, text);
-    fs::write(&record, refused).unwrap();
+    let record = refused_record(folder.path());
     let (_, path) = report(&record, "tex");
     let words = compile(&path);
     assert_shows(&words, &record);
     assert!(words.contains("refused (1)"), "{words}");
-    assert!(folded(&words).contains("refused:node5saidno"), "the reason is on no page");
-}
-
-/// The record with no sample of the pairs with a memory node, each of which was refused instead.
-fn refuse_node(text: &str, node: u32) -> String {
-    let of_node = format!("/node{node}/");
-    let is_pair = |case: &str| case.starts_with("pairs/initiator") && case.contains(&of_node);
-    let mut lines = Vec::new();
-    let mut samples = 0;
-    for line in text.lines() {
-        let mut value: Value = serde_json::from_str(line).unwrap();
-        if value["sample"]["case"].as_str().is_some_and(is_pair) {
-            continue;
-        }
-        // Samples are counted without a gap.
-        if let Some(sequence) = value.pointer_mut("/sample/sequence") {
-            *sequence = samples.into();
-            samples += 1;
-        }
-        lines.push(value.to_string());
-        let case = &value["case"];
-        if case["id"].as_str().is_some_and(is_pair) {
-            let absent = serde_json::json!({"absent": {
-                "case": case["id"], "round": null, "absence": "refused",
-                "coordinates": case["coordinates"],
-                "reason": {"code": "misplaced", "text": format!("node {node} said no")},
-            }});
-            lines.push(absent.to_string());
-        }
-    }
-    lines.join("\n") + "\n"
+    assert!(folded(&words).contains("refused:anodesaidno"), "the reason is on no page");
 }
 
 #[test]
 fn a_report_of_this_machine_compiles() {
     let folder = tempfile::tempdir().unwrap();
-    let record = folder.path().join("here.jsonl");
-    let out = record.to_str().unwrap();
-    nearfar(&[
-        "characterize",
-        "--only",
-        "pairs",
-        "--working-set",
-        "8MiB",
-        "--window",
-        "5ms",
-        "--out",
-        out,
-    ]);
+    let record = this_machine(folder.path());
     let (_, path) = report(&record, "tex");
     let words = compile(&path);
     assert!(!words.contains("SIMULATED"));

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::run_expected::{Expected, Landing};
 use crate::run_launch::{Truth, deviation, in_words, shares};
-use crate::table;
+use crate::{left, table};
 
 /// The nodes of `lab/machines/amd-2p.toml`; whatever a program asks of node 3 comes five times as fast.
 const MACHINE: &str = r#"
@@ -122,10 +122,7 @@ fn as_list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
 /// Holds a verdict that is one of the documented ones, and where every run had its pages and threads,
 /// against the advice.
 pub fn judge(machine: &GuestMachine, ended: &Ended) {
-    let file = |ending: &str| {
-        let bytes = ended.files.get(&format!("advise.{ending}")).cloned().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).trim().to_string()
-    };
+    let file = |ending: &str| left(ended, &format!("advise.{ending}"));
     let said = file("said");
     let view: Value =
         serde_json::from_str(&file("json")).unwrap_or_else(|it| panic!("{it}: {said}"));

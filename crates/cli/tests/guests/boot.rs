@@ -1,13 +1,12 @@
 //! A guest and the runs of the program in it.
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, LabError, Programs};
+use nearfar_lab::{Ended, GuestMachine, Kernel};
 use nearfar_record::{Record, read_record};
 
 use crate::expected::Expected;
-use crate::experiments;
+use crate::{experiments, left};
 
 /// Linux 6.1 has no weighted interleave, 6.12 has.
 pub const OLD: &str = Kernel::SUITES[0];
@@ -63,6 +62,17 @@ pub enum User {
     Nobody,
 }
 
+impl User {
+    pub fn name(self) -> &'static str {
+        if self == Self::Root { "root" } else { "nobody" }
+    }
+
+    /// Words by which root becomes it.
+    pub fn prefix(self) -> &'static str {
+        if self == Self::Root { "" } else { "as-nobody" }
+    }
+}
+
 /// What a run left.
 pub struct Found {
     pub status: i32,
@@ -73,36 +83,29 @@ pub struct Found {
     pub record: Record,
 }
 
+impl Found {
+    /// Pages whose node was told, before and after. (A reader takes no sample with more than one in a
+    /// thousand on another than the policy's.)
+    pub fn pages_proven(&self) -> u64 {
+        let actors = self.record.samples.iter().flat_map(|sample| &sample.actors);
+        let proofs = actors.flat_map(|actor| actor.proof.iter().chain(&actor.write_proof));
+        let nodes = proofs.flat_map(|proof| [&proof.before, &proof.after]);
+        nodes.flat_map(|nodes| nodes.pages.values()).sum()
+    }
+}
+
 impl Boot {
     /// Room for the guest's files and for [`Run::options`]'s working sets.
     pub fn new(machine: &'static str, suite: &'static str, runs: Vec<Run>) -> Self {
         Self { machine, suite, node_mib: 384, devices: Vec::new(), setup: "", runs }
     }
 
-    pub fn run(
-        &self,
-        machine: &GuestMachine,
-        kernel: &Kernel,
-        programs: &Programs,
-    ) -> Result<Ended, LabError> {
-        let guest = Guest {
-            machine,
-            kernel,
-            programs,
-            node_mib: self.node_mib,
-            devices: &self.devices,
-            script: &self.script(),
-            limit: Duration::from_secs(240),
-        };
-        guest.run()
-    }
-
-    fn script(&self) -> String {
+    pub fn script(&self) -> String {
         let mut script = format!("{}\n", self.setup);
         for (number, run) in self.runs.iter().enumerate() {
             let Run { before, within, through, options, window, working_set, wants, only, .. } =
                 run;
-            let user = if run.user == User::Nobody { "as-nobody" } else { "" };
+            let user = run.user.prefix();
             let written = writeln!(
                 script,
                 "for attempt in 1 2 3; do
@@ -152,10 +155,7 @@ impl Run {
 
     /// What this run left in its guest, of which it was the `number`th.
     pub fn read(&self, number: usize, ended: &Ended) -> Found {
-        let file = |ending: &str| {
-            let bytes = ended.files.get(&format!("{number}.{ending}")).cloned().unwrap_or_default();
-            String::from_utf8_lossy(&bytes).trim().to_string()
-        };
+        let file = |ending: &str| left(ended, &format!("{number}.{ending}"));
         let said = format!("{}\n{}", file("said"), String::from_utf8_lossy(&ended.stderr));
         let record = read_record(file("jsonl").as_bytes())
             .unwrap_or_else(|error| panic!("{}: {error}\n{said}", self.name));

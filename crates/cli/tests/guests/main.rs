@@ -14,7 +14,6 @@ mod placement;
 mod run;
 mod run_expected;
 mod run_launch;
-mod run_table;
 mod sensitivity;
 mod table;
 mod turns;
@@ -22,13 +21,18 @@ mod turns;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use nearfar_lab::{
-    Ended, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
+    Ended, Guest, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
     find_kernel, guest_machines,
 };
 
+use nearfar_record::Absence;
+
 use boot::Boot;
+use expected::absences;
+use table::Table;
 use turns::Turn;
 
 static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
@@ -54,28 +58,47 @@ fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
     kernels.entry(suite).or_insert_with(find).clone()
 }
 
-/// Boots a machine when it is its turn, and says how boots died.
+/// Boots a machine when it is its turn and runs a script in it, and says how boots died.
 fn in_guest(
     name: &str,
     suite: &'static str,
-    run: impl FnOnce(&GuestMachine, &Kernel, &Programs) -> Result<Ended, LabError>,
+    node_mib: u32,
+    devices: &[(u32, String)],
+    script: &str,
 ) -> (GuestMachine, Ended) {
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
-    let kernel = kernel_of(suite).unwrap_or_else(|error| give_up(&error));
+    let kernel = &kernel_of(suite).unwrap_or_else(|error| give_up(&error));
     let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
     let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
+    let limit = Duration::from_secs(900);
+    let guest = Guest { machine: &machine, kernel, programs, node_mib, devices, script, limit };
     let turn = Turn::take();
-    let ended = run(&machine, &kernel, programs);
+    let ended = guest.run();
     drop(turn);
     let ended = ended.unwrap_or_else(|error| give_up(&error.to_string()));
     table::print_deaths(name, &ended);
     (machine, ended)
 }
 
+static RUNS: Table<12> = Table::new([
+    ("machine", 9),
+    ("kernel", 27),
+    ("user", 6),
+    ("what", 24),
+    ("cases", 5),
+    ("pages proven", 12),
+    ("omitted", 7),
+    ("refused", 7),
+    ("status", 6),
+    ("seconds", 7),
+    ("attempt", 7),
+    ("ok", 3),
+]);
+
 /// Boots a guest and holds every run against what it must give; what the guest left.
 fn check(boot: &Boot) -> Ended {
-    let run = |machine: &_, kernel: &_, programs: &_| boot.run(machine, kernel, programs);
-    let (machine, ended) = in_guest(boot.machine, boot.suite, run);
+    let (machine, ended) =
+        in_guest(boot.machine, boot.suite, boot.node_mib, &boot.devices, &boot.script());
     let mut wrong = Vec::new();
     for (number, run) in boot.runs.iter().enumerate() {
         let found = run.read(number, &ended);
@@ -84,12 +107,31 @@ fn check(boot: &Boot) -> Ended {
         if !run.wants.is_empty() && !reasons.any(|reason| reason.contains(run.wants)) {
             faults.push(format!("no refusal says '{}'", run.wants));
         }
-        table::print_row(boot, run, &ended.release, &found, faults.is_empty());
+        RUNS.print([
+            boot.machine.into(),
+            ended.release.clone(),
+            run.user.name().into(),
+            run.name.into(),
+            found.record.cases.len().to_string(),
+            found.pages_proven().to_string(),
+            absences(&found.record, Absence::Omitted).len().to_string(),
+            absences(&found.record, Absence::Refused).len().to_string(),
+            found.status.to_string(),
+            format!("{:.1}", found.seconds),
+            found.attempts.to_string(),
+            if faults.is_empty() { "yes" } else { "NO" }.into(),
+        ]);
         wrong.extend(faults.into_iter().map(|fault| format!("{}: {fault}", run.name)));
     }
     table::print_cost(boot.machine, &ended);
     assert!(wrong.is_empty(), "\n{} {}\n{}", boot.machine, ended.release, wrong.join("\n"));
     ended
+}
+
+/// What a guest left in a file, without blanks around it; empty where it left none.
+fn left(ended: &Ended, file: &str) -> String {
+    let bytes = ended.files.get(file).cloned().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim().to_string()
 }
 
 fn give_up(error: &str) -> ! {

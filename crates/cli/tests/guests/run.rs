@@ -5,16 +5,17 @@
 //! guest, another in each of the four; with `-- --ignored` each placement with
 //! every program, as either user, in every guest.
 
-use std::time::Duration;
-
-use nearfar_lab::Guest;
+use nearfar_lab::{Ended, GuestMachine};
 
 use crate::boot::User::{Nobody, Root};
 use crate::boot::{NEW, OLD, User};
+use crate::in_guest;
 use crate::placement::FULL_NODE_1;
 use crate::run_expected::{Expected, Landing, Pinned};
-use crate::run_launch::{KEEP_PACKAGES, Launch, Program, Way};
-use crate::{in_guest, run_table, table};
+use crate::run_launch::{
+    KEEP_PACKAGES, Launch, Launched, Program, Way, deviation, in_words, shares,
+};
+use crate::table::{self, Table};
 
 /// A guest, and what is started in it one after the other.
 struct Launches {
@@ -103,27 +104,56 @@ fn every(nodes: u32, cpus_of_node: u32) -> Vec<Launch> {
     launches
 }
 
+static LAUNCHES: Table<11> = Table::new([
+    ("kernel", 27),
+    ("nodes", 5),
+    ("user", 6),
+    ("program", 17),
+    ("placement", 26),
+    ("asked", 31),
+    ("found inside", 31),
+    ("off", 6),
+    ("status", 6),
+    ("seconds", 7),
+    ("ok", 3),
+]);
+
+fn print_row(
+    (machine, ended): (&GuestMachine, &Ended),
+    launch: &Launch,
+    launched: &Launched,
+    as_expected: bool,
+) {
+    let truth = launched.truth.as_ref();
+    let asked = truth.and_then(|truth| launch.expected.asked(machine, truth));
+    let found = truth.map(|truth| shares(&truth.pages));
+    let off = asked.as_ref().zip(found.as_ref()).map(|(asked, found)| deviation(asked, found));
+    let words = |shares: Option<_>| shares.as_ref().map(in_words).unwrap_or_default();
+    LAUNCHES.print([
+        ended.release.clone(),
+        machine.node.len().to_string(),
+        launch.user.name().into(),
+        launch.program.name().into(),
+        launch.placement.clone(),
+        words(asked),
+        words(found),
+        off.map_or_else(String::new, |off| format!("{:.2}%", off * 100.0)),
+        launched.status.to_string(),
+        format!("{:.1}", launched.seconds),
+        if as_expected { "yes" } else { "NO" }.into(),
+    ]);
+}
+
 fn check(launches: &Launches) {
     let Launches { machine, suite, node_mib, setup, of } = launches;
-    let (machine, ended) = in_guest(machine, suite, |machine, kernel, programs| {
-        let scripts = of.iter().enumerate().map(|(number, launch)| launch.script(number));
-        let script = format!("{setup}\n{KEEP_PACKAGES}\n{}", scripts.collect::<String>());
-        let guest = Guest {
-            machine,
-            kernel,
-            programs,
-            node_mib: *node_mib,
-            devices: &[],
-            script: &script,
-            limit: Duration::from_secs(900),
-        };
-        guest.run()
-    });
+    let scripts = of.iter().enumerate().map(|(number, launch)| launch.script(number));
+    let script = format!("{setup}\n{KEEP_PACKAGES}\n{}", scripts.collect::<String>());
+    let (machine, ended) = in_guest(machine, suite, *node_mib, &[], &script);
     let mut wrong = Vec::new();
     for (number, launch) in of.iter().enumerate() {
         let launched = launch.read(number, &ended);
         let faults = launch.expected.judge(&machine, &launched);
-        run_table::print_row(&machine, &ended.release, launch, &launched, faults.is_empty());
+        print_row((&machine, &ended), launch, &launched, faults.is_empty());
         let name = launch.program.name();
         wrong.extend(faults.iter().map(|it| format!("{name}, {}: {it}", launch.placement)));
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::boot::User;
+use crate::left;
 use crate::run_expected::Expected;
 
 /// Memory that the program touches, MiB, and pages of 4 KiB in it.
@@ -105,7 +106,7 @@ impl Launch {
     /// Shell lines that make it the `number`th of its guest.
     pub fn script(&self, number: usize) -> String {
         let Self { placement, options, before, through, within, of_program, .. } = self;
-        let user = if self.user == User::Nobody { "as-nobody" } else { "" };
+        let user = self.user.prefix();
         let command = self.program.command(of_program);
         let report = match self.way {
             Way::Becoming => String::new(),
@@ -126,22 +127,19 @@ impl Launch {
 
     /// What it left in its guest.
     pub fn read(&self, number: usize, ended: &Ended) -> Launched {
-        let file = |ending: &str| {
-            let bytes = ended.files.get(&format!("{number}.{ending}"));
-            bytes.map(|bytes| String::from_utf8_lossy(bytes).trim().to_string())
-        };
-        let times = file("times").unwrap_or_default();
+        let file = |ending: &str| left(ended, &format!("{number}.{ending}"));
+        let times = file("times");
         let times: Vec<f64> = times.split(' ').filter_map(|time| time.parse().ok()).collect();
         let [began, until] = times.as_slice() else { panic!("launch {number} has no times") };
-        let stdout = file("stdout").unwrap_or_default();
+        let stdout = file("stdout");
         Launched {
-            status: file("status").unwrap().parse().unwrap(),
+            status: file("status").parse().unwrap(),
             seconds: until - began,
             truth: serde_json::from_str(&stdout).ok(),
             stdout,
-            said: file("stderr").unwrap_or_default(),
-            report: file("json").and_then(|text| serde_json::from_str(&text).ok()),
-            packages: packages(ended),
+            said: file("stderr"),
+            report: serde_json::from_str(&file("json")).ok(),
+            packages: left(ended, "packages").lines().map(|line| line.parse().unwrap()).collect(),
             way: self.way,
         }
     }
@@ -165,11 +163,6 @@ pub struct Launched {
 /// Shell lines that keep the packages of the CPUs, of which there are at most ten.
 pub const KEEP_PACKAGES: &str =
     "cat /sys/devices/system/cpu/cpu[0-9]/topology/physical_package_id >/out/packages";
-
-fn packages(ended: &Ended) -> Vec<u32> {
-    let text = String::from_utf8_lossy(&ended.files["packages"]).into_owned();
-    text.lines().map(|line| line.parse().unwrap()).collect()
-}
 
 /// What the program says of itself.
 #[derive(Debug, Deserialize)]

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_lab::{Ended, Guest, GuestMachine};
+use nearfar_lab::Ended;
 use nearfar_record::{PageNodes, Record, TriedCounter, read_record};
 use serde_json::Value;
 
 use crate::boot::NEW;
-use crate::{advise, in_guest, table};
+use crate::{advise, in_guest, left, table};
 
 /// Bytes of the program's buffer, of which it writes all.
 const BUFFER_MIB: u64 = 8;
@@ -26,28 +26,9 @@ const SCRIPT: &str = "
     echo $? >/out/levels.status
 ";
 
-fn boot() -> (GuestMachine, Ended) {
-    let script = || format!("{SCRIPT}{}", advise::script("/out/matrix.jsonl"));
-    in_guest("amd-2p", NEW, |machine, kernel, programs| {
-        let guest = Guest {
-            machine,
-            kernel,
-            programs,
-            node_mib: 384,
-            devices: &[],
-            script: &script(),
-            limit: std::time::Duration::from_secs(240),
-        };
-        guest.run()
-    })
-}
-
 /// What a run of the program printed and wrote.
-fn left(ended: &Ended, name: &str) -> (Value, Record) {
-    let file = |ending: &str| {
-        let bytes = ended.files.get(&format!("{name}.{ending}")).cloned().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).trim().to_string()
-    };
+fn printed_and_written(ended: &Ended, name: &str) -> (Value, Record) {
+    let file = |ending: &str| left(ended, &format!("{name}.{ending}"));
     let said = file("said");
     assert_eq!(file("status"), "0", "{said}");
     let record = read_record(file("jsonl").as_bytes()).unwrap_or_else(|it| panic!("{it}\n{said}"));
@@ -75,8 +56,9 @@ fn judge_counters(view: &Value, record: &Record) {
 
 #[test]
 fn programs_are_where_placements_and_advice_say() {
-    let (machine, ended) = boot();
-    let (view, record) = left(&ended, "matrix");
+    let script = format!("{SCRIPT}{}", advise::script("/out/matrix.jsonl"));
+    let (machine, ended) = in_guest("amd-2p", NEW, 384, &[], &script);
+    let (view, record) = printed_and_written(&ended, "matrix");
     assert_eq!((record.cases.len(), record.samples.len()), (16, 16));
     let mut pairs = BTreeSet::new();
     for sample in &record.samples {
@@ -96,7 +78,7 @@ fn programs_are_where_placements_and_advice_say() {
     // A figure that is the same everywhere is of one class.
     assert_eq!(view["classes"].as_array().unwrap().len(), 1, "{view}");
 
-    let (view, record) = left(&ended, "levels");
+    let (view, record) = printed_and_written(&ended, "levels");
     let placements = view["programs"][0]["placements"].as_array().unwrap();
     let nodes: Vec<Option<u64>> = placements.iter().map(|it| it["memory_node"].as_u64()).collect();
     // By the firmware's distances: its own, 16, 22, and all in turn.

@@ -1,24 +1,22 @@
-//! Nothing that was measured is lost, however the program ends.
+//! Nothing that was measured is lost or mixed with figures of others, and one program measures at a
+//! time.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use crate::support::{measuring, nearfar, run, text};
 use nearfar_record::{Record, read_record};
+
+use crate::support::{SMALL, measuring, nearfar, refuse, run, text};
 
 const ROUNDS: u32 = 60;
 
 fn start(path: &Path) -> Child {
     let mut command = nearfar();
-    command
-        .args(["characterize", "--working-set", "8MiB", "--window", "5ms", "--samples"])
-        .arg(ROUNDS.to_string())
-        .arg("--out")
-        .arg(path);
+    command.arg("characterize").args(SMALL).args(["--samples", &ROUNDS.to_string(), "--out"]);
+    command.arg(path);
     loop {
         let mut child = command.spawn().unwrap();
         while child.try_wait().unwrap().is_none() {
@@ -57,40 +55,6 @@ fn assert_complete(record: &Record) {
 }
 
 #[test]
-fn killed_with_a_torn_line_then_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.jsonl");
-    let _one = measuring();
-    let mut child = start(&path);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let before = read(&path);
-    assert!(before.finished.is_none());
-    let whole = fs::read(&path).unwrap()[..usize::try_from(before.length).unwrap()].to_vec();
-    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
-    file.write_all(b"{\"sample\":{\"case\":\"pairs/clu").unwrap();
-    drop(file);
-
-    let shown = run(nearfar().arg("show").arg(&path));
-    assert!(shown.status.success());
-    assert!(text(&shown.stderr).contains("last line is torn"));
-    assert!(text(&shown.stdout).contains("unfinished"));
-
-    let resumed = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
-    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
-    let after = read(&path);
-    assert!(fs::read(&path).unwrap().starts_with(&whole), "a line that was there has changed");
-    assert_eq!(&after.samples[..before.samples.len()], before.samples.as_slice());
-    assert!(after.resumed[0].torn_line_dropped);
-    assert_complete(&after);
-
-    // Nothing is missing now: resuming again adds no sample.
-    let again = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
-    assert_eq!(again.status.code(), Some(0));
-    assert_eq!(read(&path).samples.len(), after.samples.len());
-}
-
-#[test]
 fn a_signal_keeps_the_record_and_tells_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let _one = measuring();
@@ -106,4 +70,59 @@ fn a_signal_keeps_the_record_and_tells_its_number() {
         assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
         assert_complete(&read(&path));
     }
+}
+
+/// A record of the same model of machine, but not of this one, is not gone on with.
+#[test]
+fn a_record_of_another_host_or_version_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let _one = measuring();
+    let mut command = nearfar();
+    command.arg("characterize").args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
+    assert_eq!(run(&mut command).status.code(), Some(0));
+    let record = fs::read_to_string(&path).unwrap();
+    let field = |name: &str| {
+        let at = record.find(&format!("\"{name}\":\"")).unwrap() + name.len() + 4;
+        record[at..].split('"').next().unwrap().to_string()
+    };
+    for (name, what) in [("host", "another host"), ("nearfar", "another nearfar")] {
+        let own = format!("\"{name}\":\"{}\"", field(name));
+        let edited = record.replacen(&own, &format!("\"{name}\":\"other\""), 1);
+        // Without seals, which would tell of the edit before anything else is looked at.
+        let unsealed = |line: &str| format!("{}}}\n", &line[..line.rfind(",\"seal\"").unwrap()]);
+        let edited: String = edited.lines().map(unsealed).collect();
+        fs::write(&path, &edited).unwrap();
+        refuse(
+            nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
+            2,
+            &[what, "begin a new record"],
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited, "a refused record was changed");
+    }
+}
+
+#[test]
+fn a_second_measurement_waits_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let _one = measuring();
+    let mut first = nearfar();
+    first.arg("characterize").args(SMALL).args(["--samples", "400", "--out"]);
+    let mut first = first.arg(folder.path().join("first.jsonl")).spawn().unwrap();
+    // It holds the lock once its record is there.
+    while !folder.path().join("first.jsonl").exists() {
+        if let Some(status) = first.try_wait().unwrap() {
+            // Somebody outside these tests is measuring: then the lock has been shown too.
+            assert_eq!(status.code(), Some(2));
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut second = nearfar();
+    second.arg("characterize").args(SMALL).arg("--out").arg(folder.path().join("second.jsonl"));
+    let second = second.output().unwrap();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("another nearfar is measuring"));
 }

@@ -37,16 +37,8 @@ impl Terminal {
         Command::new("script").arg("--version").output().ok()?;
         // Whoever runs tests in the background may have them ignore SIGINT, and a shell hands that on.
         let mut script = Command::new("env");
-        script
-            .args([
-                "--default-signal=INT,QUIT,TSTP",
-                "script",
-                "-q",
-                "-f",
-                "-c",
-                "exec bash --norc --noprofile -i",
-            ])
-            .arg(&log);
+        script.args(["--default-signal=INT,QUIT,TSTP", "script", "-q", "-f", "-c"]);
+        script.arg("exec bash --norc --noprofile -i").arg(&log);
         script.env("TERM", "dumb").current_dir(folder.path());
         let script = script.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         Some(Self { script: script.spawn().ok()?, log, _folder: folder })

@@ -7,6 +7,5 @@ mod export_topology;
 mod interruption;
 mod job_control;
 mod own_record;
-mod refusals;
 mod schema;
 mod support;

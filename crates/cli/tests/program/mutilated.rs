@@ -147,9 +147,13 @@ fn mutilate(record: &mut Record, random: &mut Rng) -> String {
             let round = random.u32(..4);
             record.samples.retain(|sample| sample.round == round);
         }
-        4 | 5 => {
-            let count = if kind == 4 { 0 } else { u64::MAX / 4096 };
-            let share = random.f64();
+        4 | 5 | 10 => {
+            // None, more than can be, or the same everywhere: nothing tells one case from another.
+            let (count, share) = match kind {
+                4 => (0, random.f64()),
+                5 => (u64::MAX / 4096, random.f64()),
+                _ => (1 << 20, 1.0),
+            };
             for sample in &mut record.samples {
                 if random.f64() < share {
                     for thread in sample.actors.iter_mut().flat_map(|actor| &mut actor.threads) {
@@ -183,23 +187,11 @@ fn mutilate(record: &mut Record, random: &mut Rng) -> String {
                 }
             }
         }
-        10 => {
+        _ => {
             for actor in record.samples.iter_mut().flat_map(|sample| &mut sample.actors) {
                 actor.proof = None;
                 actor.write_proof = None;
                 actor.threads.truncate(random.usize(..3));
-            }
-        }
-        _ => {
-            // The same figure everywhere: nothing tells one case from another.
-            for thread in record
-                .samples
-                .iter_mut()
-                .flat_map(|sample| &mut sample.actors)
-                .flat_map(|actor| &mut actor.threads)
-            {
-                thread.useful_bytes = 1 << 20;
-                thread.flops = 1 << 20;
             }
         }
     }

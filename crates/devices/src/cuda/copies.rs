@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use super::handles::{Context, Event, Memory, PinnedPages, Stream};
+use super::handles::{Context, Event, Memory, PinnedPages, Stream, pin};
 use crate::device_error::DeviceError;
 use crate::transfer::{Route, Toward};
 
@@ -40,10 +40,9 @@ impl Copies {
         routes: &[Route],
         pinned: Option<(*mut c_void, usize)>,
     ) -> Result<Self, DeviceError> {
-        let of_device = |route: &Route| Memory::take(&context, route.bytes);
+        let of_device = |route: &Route| Memory::new(&context, route.bytes);
         let memories = routes.iter().map(of_device).collect::<Result<_, _>>()?;
-        let pin = |(start, bytes)| PinnedPages::pin(&context, start, bytes);
-        let pinned = pinned.map(pin).transpose()?;
+        let pinned = pinned.map(|(start, bytes)| pin(&context, start, bytes)).transpose()?;
         let ways =
             routes.iter().map(|&route| Way::open(&context, route)).collect::<Result<_, _>>()?;
         let began = Event::new(&context)?;
@@ -58,7 +57,7 @@ impl Copies {
     ) -> Result<Self, DeviceError> {
         receiver.reach(&sender)?;
         sender.reach(&receiver)?;
-        let memories = vec![Memory::take(&sender, bytes)?, Memory::take(&receiver, bytes)?];
+        let memories = vec![Memory::new(&sender, bytes)?, Memory::new(&receiver, bytes)?];
         let ways = vec![Way::open(&sender, Route { toward: Toward::Peer, bytes })?];
         let began = Event::new(&sender)?;
         Ok(Self { ways, began, _pinned: None, memories, context: sender })
@@ -87,20 +86,19 @@ impl Copies {
 
     fn enqueue(&self, index: usize, way: &Way) -> Result<(), DeviceError> {
         let functions = &self.context.functions;
-        let (memory, stream) = (&self.memories[index], way.stream.handle);
+        let (memory, stream) = (&self.memories[index], way.stream.handle());
         let bytes = way.route.bytes;
         match way.route.toward {
             Toward::Device { from } => {
                 // SAFETY: the memory has as many bytes as the way, and so have the host's pages,
                 // which are borrowed until the stream was waited for.
                 let code =
-                    unsafe { (functions.queue_to_device)(memory.address, from, bytes, stream) };
+                    unsafe { (functions.queue_to_device)(memory.handle, from, bytes, stream) };
                 self.context.succeeded("cuMemcpyHtoDAsync", code)
             }
             Toward::Host { into } => {
                 // SAFETY: as above; nobody looks at the pages before the stream was waited for.
-                let code =
-                    unsafe { (functions.queue_to_host)(into, memory.address, bytes, stream) };
+                let code = unsafe { (functions.queue_to_host)(into, memory.handle, bytes, stream) };
                 self.context.succeeded("cuMemcpyDtoHAsync", code)
             }
             Toward::Peer => {
@@ -108,9 +106,9 @@ impl Copies {
                 // SAFETY: both memories have this many bytes and are in the contexts beside them.
                 let code = unsafe {
                     (functions.queue_to_peer)(
-                        receiver.address,
+                        receiver.handle,
                         receiver.context.handle,
-                        memory.address,
+                        memory.handle,
                         memory.context.handle,
                         bytes,
                         stream,
@@ -130,7 +128,7 @@ impl Copies {
     ) -> Result<(), DeviceError> {
         let memory = &self.memories[memory];
         memory.context.make_current()?;
-        let (to, bytes) = (memory.address + at as u64, size_of_val(words));
+        let (to, bytes) = (memory.handle + at as u64, size_of_val(words));
         // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
         let code =
             unsafe { (memory.context.functions.copy_to_device)(to, words.as_ptr().cast(), bytes) };
@@ -149,7 +147,7 @@ impl Copies {
     ) -> Result<(), DeviceError> {
         let memory = &self.memories[memory];
         memory.context.make_current()?;
-        let (from, bytes) = (memory.address + at as u64, size_of_val(words));
+        let (from, bytes) = (memory.handle + at as u64, size_of_val(words));
         // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were written.
         let code = unsafe {
             (memory.context.functions.copy_to_host)(words.as_mut_ptr().cast(), from, bytes)

@@ -121,20 +121,6 @@ fn known(device: i32) -> Result<usize, i32> {
     if device < DEVICES { Ok(index) } else { Err(INVALID_DEVICE) }
 }
 
-unsafe extern "C" fn init(flags: u32) -> i32 {
-    call("cuInit", |state| {
-        state.started = true;
-        if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) }
-    })
-}
-
-unsafe extern "C" fn driver_version(into: *mut i32) -> i32 {
-    call("cuDriverGetVersion", |_| {
-        give(into, 12080);
-        Ok(())
-    })
-}
-
 unsafe extern "C" fn error_name(code: i32, into: *mut *const c_char) -> i32 {
     let name = match code {
         2 => c"CUDA_ERROR_OUT_OF_MEMORY",
@@ -146,117 +132,6 @@ unsafe extern "C" fn error_name(code: i32, into: *mut *const c_char) -> i32 {
     };
     give(into, name.as_ptr());
     0
-}
-
-unsafe extern "C" fn device_count(into: *mut i32) -> i32 {
-    call("cuDeviceGetCount", |_| {
-        give(into, DEVICES);
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn device(into: *mut i32, number: i32) -> i32 {
-    call("cuDeviceGet", |state| {
-        known(number)?;
-        give(into, number);
-        if state.started { Ok(()) } else { Err(3) }
-    })
-}
-
-unsafe extern "C" fn device_name(into: *mut c_char, room: i32, device: i32) -> i32 {
-    call("cuDeviceGetName", |_| give_text(into, room, &format!("Double {}", known(device)?)))
-}
-
-unsafe extern "C" fn device_memory(into: *mut usize, device: i32) -> i32 {
-    call("cuDeviceTotalMem_v2", |_| {
-        give(into, (known(device)? + 1) << 30);
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn device_attribute(into: *mut i32, attribute: i32, device: i32) -> i32 {
-    call("cuDeviceGetAttribute", |_| {
-        // The second is within the processor.
-        give(into, if attribute == 18 { device } else { -1 });
-        known(device).map(|_| ())
-    })
-}
-
-unsafe extern "C" fn device_bus_id(into: *mut c_char, room: i32, device: i32) -> i32 {
-    call("cuDeviceGetPCIBusId", |_| {
-        let text = if known(device)? == 0 { "0000:3B:00.0" } else { "nothing of PCIe" };
-        give_text(into, room, text)
-    })
-}
-
-unsafe extern "C" fn can_access_peer(into: *mut i32, one: i32, other: i32) -> i32 {
-    call("cuDeviceCanAccessPeer", |_| {
-        give(into, i32::from(known(one)? != known(other)?));
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn retain_context(into: *mut Handle, device: i32) -> i32 {
-    call("cuDevicePrimaryCtxRetain", |state| {
-        let index = known(device)?;
-        state.contexts[index] += 1;
-        give(into, ptr::without_provenance_mut(index + 1));
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn release_context(device: i32) -> i32 {
-    call("cuDevicePrimaryCtxRelease_v2", |state| {
-        let count = &mut state.contexts[known(device)?];
-        *count = count.checked_sub(1).ok_or(INVALID_CONTEXT)?;
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn wait_for_context() -> i32 {
-    call("cuCtxSynchronize", |state| state.current().map(|_| ()))
-}
-
-unsafe extern "C" fn set_context(context: Handle) -> i32 {
-    call("cuCtxSetCurrent", |state| {
-        state.current = context.addr();
-        state.current().map(|_| ())
-    })
-}
-
-unsafe extern "C" fn enable_peer_access(_peer: Handle, flags: u32) -> i32 {
-    call("cuCtxEnablePeerAccess", |_| if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) })
-}
-
-unsafe extern "C" fn allocate(into: *mut Address, bytes: usize) -> i32 {
-    call("cuMemAlloc_v2", |state| {
-        let context = state.current()?;
-        let memory = vec![0; bytes].into_boxed_slice();
-        let address = memory.as_ptr().addr() as Address;
-        state.memories.insert(address, (context, memory));
-        give(into, address);
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn free(address: Address) -> i32 {
-    call("cuMemFree_v2", |state| state.memories.remove(&address).map(|_| ()).ok_or(INVALID_VALUE))
-}
-
-unsafe extern "C" fn register_host(start: *mut c_void, bytes: usize, _flags: u32) -> i32 {
-    call("cuMemHostRegister_v2", |state| {
-        state.current()?;
-        match state.registered.insert(start.addr(), bytes) {
-            None => Ok(()),
-            Some(_) => Err(ALREADY_REGISTERED),
-        }
-    })
-}
-
-unsafe extern "C" fn unregister_host(start: *mut c_void) -> i32 {
-    call("cuMemHostUnregister", |state| {
-        state.registered.remove(&start.addr()).map(|_| ()).ok_or(NOT_REGISTERED)
-    })
 }
 
 /// Copies to a device.
@@ -277,55 +152,118 @@ fn to_host(state: &mut State, into: *mut c_void, from: Address, bytes: usize) ->
     Ok(())
 }
 
-unsafe extern "C" fn copy_to_device(to: Address, from: *const c_void, bytes: usize) -> i32 {
-    call("cuMemcpyHtoD_v2", |state| to_device(state, to, from, bytes))
-}
-
-unsafe extern "C" fn copy_to_host(into: *mut c_void, from: Address, bytes: usize) -> i32 {
-    call("cuMemcpyDtoH_v2", |state| to_host(state, into, from, bytes))
-}
-
 /// A stream of the context that is current.
 fn stream_of_current(state: &State, stream: Handle) -> Result<(), i32> {
     let context = state.current()?;
     if state.handles.get(&stream.addr()) == Some(&context) { Ok(()) } else { Err(400) }
 }
 
-unsafe extern "C" fn queue_to_device(
-    to: Address,
-    from: *const c_void,
-    bytes: usize,
-    stream: Handle,
-) -> i32 {
-    call("cuMemcpyHtoDAsync_v2", |state| {
+/// Functions of the driver with their symbols, and what each does unless it is to refuse; and the
+/// table of them.
+macro_rules! double {
+    ($($name:ident($($argument:ident: $kind:ty),*) $symbol:literal |$state:pat_param| $act:expr;)*) => {
+        $(unsafe extern "C" fn $name($($argument: $kind),*) -> i32 {
+            call($symbol, |$state| $act)
+        })*
+
+        pub(super) const FUNCTIONS: Functions = Functions { error_name, $($name),* };
+    };
+}
+
+double! {
+    init(flags: u32) "cuInit" |state| {
+        state.started = true;
+        if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) }
+    };
+    driver_version(into: *mut i32) "cuDriverGetVersion" |_| {
+        give(into, 12080);
+        Ok(())
+    };
+    device_count(into: *mut i32) "cuDeviceGetCount" |_| {
+        give(into, DEVICES);
+        Ok(())
+    };
+    device(into: *mut i32, number: i32) "cuDeviceGet" |state| {
+        known(number)?;
+        give(into, number);
+        if state.started { Ok(()) } else { Err(3) }
+    };
+    device_name(into: *mut c_char, room: i32, device: i32)
+        "cuDeviceGetName" |_| give_text(into, room, &format!("Double {}", known(device)?));
+    device_memory(into: *mut usize, device: i32) "cuDeviceTotalMem_v2" |_| {
+        give(into, (known(device)? + 1) << 30);
+        Ok(())
+    };
+    device_attribute(into: *mut i32, attribute: i32, device: i32) "cuDeviceGetAttribute" |_| {
+        // The second is within the processor.
+        give(into, if attribute == 18 { device } else { -1 });
+        known(device).map(|_| ())
+    };
+    device_bus_id(into: *mut c_char, room: i32, device: i32) "cuDeviceGetPCIBusId" |_| {
+        let text = if known(device)? == 0 { "0000:3B:00.0" } else { "nothing of PCIe" };
+        give_text(into, room, text)
+    };
+    can_access_peer(into: *mut i32, one: i32, other: i32) "cuDeviceCanAccessPeer" |_| {
+        give(into, i32::from(known(one)? != known(other)?));
+        Ok(())
+    };
+    retain_context(into: *mut Handle, device: i32) "cuDevicePrimaryCtxRetain" |state| {
+        let index = known(device)?;
+        state.contexts[index] += 1;
+        give(into, ptr::without_provenance_mut(index + 1));
+        Ok(())
+    };
+    release_context(device: i32) "cuDevicePrimaryCtxRelease_v2" |state| {
+        let count = &mut state.contexts[known(device)?];
+        *count = count.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+        Ok(())
+    };
+    wait_for_context() "cuCtxSynchronize" |state| state.current().map(|_| ());
+    set_context(context: Handle) "cuCtxSetCurrent" |state| {
+        state.current = context.addr();
+        state.current().map(|_| ())
+    };
+    enable_peer_access(_peer: Handle, flags: u32)
+        "cuCtxEnablePeerAccess" |_| if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) };
+    allocate(into: *mut Address, bytes: usize) "cuMemAlloc_v2" |state| {
+        let context = state.current()?;
+        let memory = vec![0; bytes].into_boxed_slice();
+        let address = memory.as_ptr().addr() as Address;
+        state.memories.insert(address, (context, memory));
+        give(into, address);
+        Ok(())
+    };
+    free(address: Address)
+        "cuMemFree_v2" |state| state.memories.remove(&address).map(|_| ()).ok_or(INVALID_VALUE);
+    register_host(start: *mut c_void, bytes: usize, _flags: u32) "cuMemHostRegister_v2" |state| {
+        state.current()?;
+        match state.registered.insert(start.addr(), bytes) {
+            None => Ok(()),
+            Some(_) => Err(ALREADY_REGISTERED),
+        }
+    };
+    unregister_host(start: *mut c_void) "cuMemHostUnregister" |state| {
+        state.registered.remove(&start.addr()).map(|_| ()).ok_or(NOT_REGISTERED)
+    };
+    copy_to_device(to: Address, from: *const c_void, bytes: usize)
+        "cuMemcpyHtoD_v2" |state| to_device(state, to, from, bytes);
+    copy_to_host(into: *mut c_void, from: Address, bytes: usize)
+        "cuMemcpyDtoH_v2" |state| to_host(state, into, from, bytes);
+    queue_to_device(to: Address, from: *const c_void, bytes: usize, stream: Handle)
+        "cuMemcpyHtoDAsync_v2" |state| {
         stream_of_current(state, stream)?;
         state.copies += 1;
         to_device(state, to, from, bytes)
-    })
-}
-
-unsafe extern "C" fn queue_to_host(
-    into: *mut c_void,
-    from: Address,
-    bytes: usize,
-    stream: Handle,
-) -> i32 {
-    call("cuMemcpyDtoHAsync_v2", |state| {
+    };
+    queue_to_host(into: *mut c_void, from: Address, bytes: usize, stream: Handle)
+        "cuMemcpyDtoHAsync_v2" |state| {
         stream_of_current(state, stream)?;
         state.copies += 1;
         to_host(state, into, from, bytes)
-    })
-}
-
-unsafe extern "C" fn queue_to_peer(
-    to: Address,
-    receiver: Handle,
-    from: Address,
-    sender: Handle,
-    bytes: usize,
-    stream: Handle,
-) -> i32 {
-    call("cuMemcpyPeerAsync", |state| {
+    };
+    queue_to_peer(
+        to: Address, receiver: Handle, from: Address, sender: Handle, bytes: usize, stream: Handle
+    ) "cuMemcpyPeerAsync" |state| {
         stream_of_current(state, stream)?;
         let owners = (state.owner(to), state.owner(from));
         if owners != (Some(receiver.addr()), Some(sender.addr())) {
@@ -335,93 +273,35 @@ unsafe extern "C" fn queue_to_peer(
         let sent = state.memory(from, bytes)?.to_vec();
         state.memory(to, bytes)?.copy_from_slice(&sent);
         Ok(())
-    })
-}
-
-unsafe extern "C" fn create_stream(into: *mut Handle, _flags: u32) -> i32 {
-    call("cuStreamCreate", |state| {
+    };
+    create_stream(into: *mut Handle, _flags: u32) "cuStreamCreate" |state| {
         give(into, state.hand_out()?);
         Ok(())
-    })
-}
-
-unsafe extern "C" fn destroy_stream(stream: Handle) -> i32 {
-    call("cuStreamDestroy_v2", |state| state.handles.remove(&stream.addr()).map(|_| ()).ok_or(400))
-}
-
-unsafe extern "C" fn wait_for_stream(stream: Handle) -> i32 {
-    call("cuStreamSynchronize", |state| stream_of_current(state, stream))
-}
-
-unsafe extern "C" fn stream_wait_for_event(stream: Handle, event: Handle, _flags: u32) -> i32 {
-    call("cuStreamWaitEvent", |state| {
+    };
+    destroy_stream(stream: Handle)
+        "cuStreamDestroy_v2" |state| state.handles.remove(&stream.addr()).map(|_| ()).ok_or(400);
+    wait_for_stream(stream: Handle) "cuStreamSynchronize" |state| stream_of_current(state, stream);
+    stream_wait_for_event(stream: Handle, event: Handle, _flags: u32) "cuStreamWaitEvent" |state| {
         stream_of_current(state, event)?;
         stream_of_current(state, stream)
-    })
-}
-
-unsafe extern "C" fn create_event(into: *mut Handle, _flags: u32) -> i32 {
-    call("cuEventCreate", |state| {
+    };
+    create_event(into: *mut Handle, _flags: u32) "cuEventCreate" |state| {
         give(into, state.hand_out()?);
         Ok(())
-    })
-}
-
-unsafe extern "C" fn destroy_event(event: Handle) -> i32 {
-    call("cuEventDestroy_v2", |state| state.handles.remove(&event.addr()).map(|_| ()).ok_or(400))
-}
-
-unsafe extern "C" fn record_event(event: Handle, stream: Handle) -> i32 {
-    call("cuEventRecord", |state| {
+    };
+    destroy_event(event: Handle)
+        "cuEventDestroy_v2" |state| state.handles.remove(&event.addr()).map(|_| ()).ok_or(400);
+    record_event(event: Handle, stream: Handle) "cuEventRecord" |state| {
         stream_of_current(state, event)?;
         stream_of_current(state, stream)?;
         state.notes.insert(event.addr(), state.copies);
         Ok(())
-    })
-}
-
-/// A millisecond for each copy between the two notes.
-unsafe extern "C" fn elapsed_ms(into: *mut f32, start: Handle, end: Handle) -> i32 {
-    call("cuEventElapsedTime", |state| {
+    };
+    // A millisecond for each copy between the two notes.
+    elapsed_ms(into: *mut f32, start: Handle, end: Handle) "cuEventElapsedTime" |state| {
         let note = |event: Handle| state.notes.get(&event.addr()).copied().ok_or(400);
         let copies = note(end)?.checked_sub(note(start)?).ok_or(INVALID_VALUE)?;
         give(into, copies as f32);
         Ok(())
-    })
+    };
 }
-
-/// The double's table.
-pub(super) const FUNCTIONS: Functions = Functions {
-    init,
-    driver_version,
-    error_name,
-    device_count,
-    device,
-    device_name,
-    device_memory,
-    device_attribute,
-    device_bus_id,
-    can_access_peer,
-    retain_context,
-    release_context,
-    wait_for_context,
-    set_context,
-    enable_peer_access,
-    allocate,
-    free,
-    register_host,
-    unregister_host,
-    copy_to_device,
-    copy_to_host,
-    queue_to_device,
-    queue_to_host,
-    queue_to_peer,
-    create_stream,
-    destroy_stream,
-    wait_for_stream,
-    stream_wait_for_event,
-    create_event,
-    destroy_event,
-    record_event,
-    elapsed_ms,
-};

@@ -87,13 +87,6 @@ impl Context {
             code => self.succeeded("cuCtxEnablePeerAccess", code),
         }
     }
-
-    /// Gives something back, in this context.
-    fn give_back(&self, give: impl FnOnce(&Functions) -> i32) {
-        if self.make_current().is_ok() {
-            give(&self.functions);
-        }
-    }
 }
 
 impl Drop for Context {
@@ -103,150 +96,142 @@ impl Drop for Context {
     }
 }
 
-/// Memory of a device.
-pub(super) struct Memory {
+/// What a context handed out: an address of its memory, pages that are locked, a stream, an event.
+/// Given back when it is dropped, after the streams were waited for.
+pub(super) struct Held<T: Copy> {
     pub(super) context: Rc<Context>,
-    pub(super) address: Address,
+    pub(super) handle: T,
+    give_back: unsafe extern "C" fn(T) -> i32,
 }
 
-impl Memory {
-    pub(super) fn take(context: &Rc<Context>, bytes: usize) -> Result<Self, DeviceError> {
+impl<T: Copy> Held<T> {
+    /// Has it handed out by a call, which messages name, to where the empty handle is.
+    fn take(
+        context: &Rc<Context>,
+        call: &str,
+        mut handle: T,
+        take: impl FnOnce(&Functions, *mut T) -> i32,
+        give_back: unsafe extern "C" fn(T) -> i32,
+    ) -> Result<Self, DeviceError> {
         context.make_current()?;
-        let mut address = 0;
-        // SAFETY: `address` has room for the answer.
-        let code = unsafe { (context.functions.allocate)(&raw mut address, bytes) };
-        context.succeeded(&format!("cuMemAlloc of {bytes} bytes"), code)?;
-        Ok(Self { context: Rc::clone(context), address })
+        let code = take(&context.functions, &raw mut handle);
+        context.succeeded(call, code)?;
+        Ok(Self { context: Rc::clone(context), handle, give_back })
     }
 }
 
-impl Drop for Memory {
+impl<T: Copy> Drop for Held<T> {
     fn drop(&mut self) {
-        self.context.give_back(|functions| {
-            // SAFETY: taken once by `take`, freed once, after the streams were waited for.
-            unsafe { (functions.free)(self.address) }
-        });
+        if self.context.make_current().is_ok() {
+            // SAFETY: handed out once by `take`, given back once, to the function for its kind.
+            unsafe { (self.give_back)(self.handle) };
+        }
+    }
+}
+
+/// Memory of a device.
+pub(super) type Memory = Held<Address>;
+
+impl Memory {
+    pub(super) fn new(context: &Rc<Context>, bytes: usize) -> Result<Self, DeviceError> {
+        let call = format!("cuMemAlloc of {bytes} bytes");
+        let allocate = |functions: &Functions, address| {
+            // SAFETY: `address` has room for the answer.
+            unsafe { (functions.allocate)(address, bytes) }
+        };
+        Self::take(context, &call, 0, allocate, context.functions.free)
     }
 }
 
 /// The host's pages, locked where they are.
-pub(super) struct PinnedPages {
-    context: Rc<Context>,
-    start: *mut c_void,
-}
+pub(super) type PinnedPages = Held<*mut c_void>;
 
-impl PinnedPages {
-    pub(super) fn pin(
-        context: &Rc<Context>,
-        start: *mut c_void,
-        bytes: usize,
-    ) -> Result<Self, DeviceError> {
-        context.make_current()?;
+pub(super) fn pin(
+    context: &Rc<Context>,
+    start: *mut c_void,
+    bytes: usize,
+) -> Result<PinnedPages, DeviceError> {
+    let call = format!("cuMemHostRegister of {bytes} bytes");
+    let register = |functions: &Functions, _: *mut Handle| {
         // SAFETY: the pages are borrowed for as long as the transfer lives, which lets go of them
         // before it ends.
-        let code = unsafe { (context.functions.register_host)(start, bytes, 0) };
-        let call = format!("cuMemHostRegister of {bytes} bytes");
-        context.succeeded(&call, code).map_err(|error| {
-            let what = if error.what == Kind::Lost { Kind::Lost } else { Kind::NotPinned };
-            DeviceError { what, ..error }
-        })?;
-        Ok(Self { context: Rc::clone(context), start })
-    }
-}
-
-impl Drop for PinnedPages {
-    fn drop(&mut self) {
-        self.context.give_back(|functions| {
-            // SAFETY: registered once by `pin`, after the streams were waited for.
-            unsafe { (functions.unregister_host)(self.start) }
-        });
-    }
+        unsafe { (functions.register_host)(start, bytes, 0) }
+    };
+    Held::take(context, &call, start, register, context.functions.unregister_host)
+        .map_err(DeviceError::not_pinned)
 }
 
 /// A queue of copies.
-pub(super) struct Stream {
-    pub(super) context: Rc<Context>,
-    pub(super) handle: Handle,
-}
+pub(super) struct Stream(Held<Handle>);
 
 impl Stream {
     pub(super) fn open(context: &Rc<Context>) -> Result<Self, DeviceError> {
-        context.make_current()?;
-        let mut handle = ptr::null_mut();
-        // SAFETY: `handle` has room for the stream.
-        let code =
-            unsafe { (context.functions.create_stream)(&raw mut handle, STREAM_NON_BLOCKING) };
-        context.succeeded("cuStreamCreate", code)?;
-        Ok(Self { context: Rc::clone(context), handle })
+        let create = |functions: &Functions, stream| {
+            // SAFETY: `stream` has room for the answer.
+            unsafe { (functions.create_stream)(stream, STREAM_NON_BLOCKING) }
+        };
+        let close = context.functions.destroy_stream;
+        Held::take(context, "cuStreamCreate", ptr::null_mut(), create, close).map(Self)
+    }
+
+    pub(super) fn handle(&self) -> Handle {
+        self.0.handle
     }
 
     pub(super) fn wait(&self) -> Result<(), DeviceError> {
+        let context = &self.0.context;
         // SAFETY: a stream that is open.
-        let code = unsafe { (self.context.functions.wait_for_stream)(self.handle) };
-        self.context.succeeded("cuStreamSynchronize", code)
+        let code = unsafe { (context.functions.wait_for_stream)(self.0.handle) };
+        context.succeeded("cuStreamSynchronize", code)
     }
 
     /// Lets what comes next wait for the event.
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        let context = &self.0.context;
         // SAFETY: a stream and an event of one context, and flags that must be 0.
         let code =
-            unsafe { (self.context.functions.stream_wait_for_event)(self.handle, event.handle, 0) };
-        self.context.succeeded("cuStreamWaitEvent", code)
+            unsafe { (context.functions.stream_wait_for_event)(self.0.handle, event.0.handle, 0) };
+        context.succeeded("cuStreamWaitEvent", code)
     }
 
     /// Notes the time when all that is in it so far is done.
     pub(super) fn note(&self, event: &Event) -> Result<(), DeviceError> {
+        let context = &self.0.context;
         // SAFETY: a stream and an event of one context.
-        let code = unsafe { (self.context.functions.record_event)(event.handle, self.handle) };
-        self.context.succeeded("cuEventRecord", code)
+        let code = unsafe { (context.functions.record_event)(event.0.handle, self.0.handle) };
+        context.succeeded("cuEventRecord", code)
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.context.give_back(|functions| {
-            // SAFETY: an open stream; what is in it may still reach the host's pages.
-            unsafe { (functions.wait_for_stream)(self.handle) };
-            // SAFETY: opened once by `open`, closed once.
-            unsafe { (functions.destroy_stream)(self.handle) }
-        });
+        // What is in it may still reach the host's pages.
+        self.0.context.make_current().and_then(|()| self.wait()).ok();
     }
 }
 
 /// A note of a time by the device's clock.
-pub(super) struct Event {
-    context: Rc<Context>,
-    handle: Handle,
-}
+pub(super) struct Event(Held<Handle>);
 
 impl Event {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self, DeviceError> {
-        context.make_current()?;
-        let mut handle = ptr::null_mut();
-        // SAFETY: `handle` has room for the event.
-        let code = unsafe { (context.functions.create_event)(&raw mut handle, EVENT_DEFAULT) };
-        context.succeeded("cuEventCreate", code)?;
-        Ok(Self { context: Rc::clone(context), handle })
+        let create = |functions: &Functions, event| {
+            // SAFETY: `event` has room for the answer.
+            unsafe { (functions.create_event)(event, EVENT_DEFAULT) }
+        };
+        let destroy = context.functions.destroy_event;
+        Held::take(context, "cuEventCreate", ptr::null_mut(), create, destroy).map(Self)
     }
 
     /// Nanoseconds from an earlier note to this one; None where the driver does not say, or says
     /// that none passed.
     pub(super) fn ns_since(&self, earlier: &Self) -> Option<u64> {
+        let Self(Held { context, handle, .. }) = self;
         let mut ms = 0f32;
         // SAFETY: two events that are noted; `ms` has room for the answer.
-        let code = unsafe {
-            (self.context.functions.elapsed_ms)(&raw mut ms, earlier.handle, self.handle)
-        };
+        let code =
+            unsafe { (context.functions.elapsed_ms)(&raw mut ms, earlier.0.handle, *handle) };
         (code == SUCCESS).then(|| nanoseconds(ms)).flatten()
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        self.context.give_back(|functions| {
-            // SAFETY: created once by `new`, destroyed once.
-            unsafe { (functions.destroy_event)(self.handle) }
-        });
     }
 }
 

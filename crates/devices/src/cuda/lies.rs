@@ -10,6 +10,7 @@ use super::functions::{Address, Functions, Handle};
 use crate::device_error::{DeviceError, Kind};
 use crate::found::{NoDevices, find_with};
 use crate::instruments::Instruments;
+use crate::library::Answering;
 use crate::transfer::Transfer;
 
 /// More than one piece, and no whole number of them.
@@ -34,26 +35,22 @@ fn copied(
     memory: HostMemory,
 ) -> Result<Vec<Option<u64>>, DeviceError> {
     let mut host = pages();
-    let mut transfer =
+    let transfer =
         Transfer::open_with(&instruments(cuda), &devices()[0], direction, memory, &mut host)?;
-    let mut times = Vec::new();
-    for _ in 0..2 {
-        times.push(transfer.copy()?.device_ns);
-        transfer.check()?;
-    }
-    Ok(times)
+    times_of(transfer)
 }
 
 fn copied_to_peer(cuda: Functions) -> Result<Vec<Option<u64>>, DeviceError> {
     let [one, other] = &devices()[..] else { panic!("two devices") };
-    let mut transfer =
-        Transfer::open_peer_with(&instruments(cuda), one, other, ELEMENTS as u64 * 8)?;
-    let mut times = Vec::new();
-    for _ in 0..2 {
-        times.push(transfer.copy()?.device_ns);
-        transfer.check()?;
-    }
-    Ok(times)
+    times_of(Transfer::open_peer_with(&instruments(cuda), one, other, ELEMENTS as u64 * 8)?)
+}
+
+fn times_of(mut transfer: Transfer<'_>) -> Result<Vec<Option<u64>>, DeviceError> {
+    let mut time = || {
+        let time = transfer.copy()?.device_ns;
+        transfer.check().map(|()| time)
+    };
+    Ok(vec![time()?, time()?])
 }
 
 fn nothing_is_held() {
@@ -173,30 +170,6 @@ fn devices_take_turns_on_one_thread() {
     nothing_is_held();
 }
 
-unsafe extern "C" fn to_device_does_nothing(
-    _: Address,
-    _: *const c_void,
-    _: usize,
-    _: Handle,
-) -> i32 {
-    0
-}
-
-unsafe extern "C" fn to_host_does_nothing(_: *mut c_void, _: Address, _: usize, _: Handle) -> i32 {
-    0
-}
-
-unsafe extern "C" fn to_peer_does_nothing(
-    _: Address,
-    _: Handle,
-    _: Address,
-    _: Handle,
-    _: usize,
-    _: Handle,
-) -> i32 {
-    0
-}
-
 unsafe extern "C" fn to_device_stops_short(
     to: Address,
     from: *const c_void,
@@ -217,23 +190,19 @@ unsafe extern "C" fn to_host_stops_short(
     unsafe { (FUNCTIONS.queue_to_host)(into, from, bytes - 1, stream) }
 }
 
-unsafe extern "C" fn reading_back_does_nothing(_: *mut c_void, _: Address, _: usize) -> i32 {
-    0
-}
-
 #[test]
 fn a_copy_that_is_not_made_or_stops_short_is_seen() {
     let nothing = Functions {
-        queue_to_device: to_device_does_nothing,
-        queue_to_host: to_host_does_nothing,
-        queue_to_peer: to_peer_does_nothing,
+        queue_to_device: Answering::answering::<0>(),
+        queue_to_host: Answering::answering::<0>(),
+        queue_to_peer: Answering::answering::<0>(),
         ..FUNCTIONS
     };
-    let out_only = Functions { queue_to_host: to_host_does_nothing, ..FUNCTIONS };
-    let in_only = Functions { queue_to_device: to_device_does_nothing, ..FUNCTIONS };
+    let out_only = Functions { queue_to_host: Answering::answering::<0>(), ..FUNCTIONS };
+    let in_only = Functions { queue_to_device: Answering::answering::<0>(), ..FUNCTIONS };
     let short_out = Functions { queue_to_device: to_device_stops_short, ..FUNCTIONS };
     let short_in = Functions { queue_to_host: to_host_stops_short, ..FUNCTIONS };
-    let blind = Functions { copy_to_host: reading_back_does_nothing, ..FUNCTIONS };
+    let blind = Functions { copy_to_host: Answering::answering::<0>(), ..FUNCTIONS };
     let (out, back, both) =
         (TransferDirection::ToDevice, TransferDirection::ToHost, TransferDirection::BothWays);
     for (case, functions, direction) in [

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::error_name::{EXEC_STATUS_ERROR, error_name};
 use super::functions::{EVENT_COMMAND_EXECUTION_STATUS, SUCCESS};
-use super::handles::{BLOCKING, Buffer, Context, Event, NOT_BLOCKING, PinnedPages, Queue};
+use super::handles::{Buffer, Context, Event, PinnedPages, Queue};
 use crate::device_error::DeviceError;
 use crate::transfer::{Route, Toward};
 
@@ -29,7 +29,7 @@ impl Copies {
         ways: &[Route],
         pinned: Option<(*mut c_void, usize)>,
     ) -> Result<Self, DeviceError> {
-        let of_device = |way: &Route| Buffer::on_device(&context, 0, way.bytes);
+        let of_device = |way: &Route| Buffer::create(&context, 0, way.bytes, ptr::null_mut());
         let memories = ways.iter().map(of_device).collect::<Result<_, _>>()?;
         let queues = ways.iter().map(|_| Queue::open(&context, 0)).collect::<Result<_, _>>()?;
         let pin = |(start, bytes)| PinnedPages::pin(&context, start, bytes);
@@ -40,7 +40,7 @@ impl Copies {
     /// From the context's first device to its second.
     pub(crate) fn with_peer(context: Rc<Context>, bytes: usize) -> Result<Self, DeviceError> {
         let memories = (0..2)
-            .map(|device| Buffer::on_device(&context, device, bytes))
+            .map(|device| Buffer::create(&context, device, bytes, ptr::null_mut()))
             .collect::<Result<_, _>>()?;
         let queues =
             (0..2).map(|device| Queue::open(&context, device)).collect::<Result<_, _>>()?;
@@ -67,47 +67,20 @@ impl Copies {
     fn enqueue(&self, index: usize) -> Result<Vec<Event>, DeviceError> {
         let (queue, memory) = (&self.queues[index], &self.memories[index]);
         let bytes = self.ways[index].bytes;
-        let functions = &self.context.functions;
         let mut event = ptr::null_mut();
         match self.ways[index].toward {
-            Toward::Device { from } => {
-                // SAFETY: the memory has as many bytes as the way, and so have the host's pages,
-                // which are borrowed until the queue is finished.
-                let code = unsafe {
-                    (functions.enqueue_write_buffer)(
-                        queue.handle,
-                        memory.handle,
-                        NOT_BLOCKING,
-                        0,
-                        bytes,
-                        from,
-                        0,
-                        ptr::null(),
-                        &raw mut event,
-                    )
-                };
-                queue.succeeded("clEnqueueWriteBuffer", code)?;
-            }
-            Toward::Host { into } => {
-                // SAFETY: as above; nobody looks at the pages before the copy was waited for.
-                let code = unsafe {
-                    (functions.enqueue_read_buffer)(
-                        queue.handle,
-                        memory.handle,
-                        NOT_BLOCKING,
-                        0,
-                        bytes,
-                        into,
-                        0,
-                        ptr::null(),
-                        &raw mut event,
-                    )
-                };
-                queue.succeeded("clEnqueueReadBuffer", code)?;
-            }
+            // SAFETY: the memory has as many bytes as the way, and so have the host's pages, which
+            // are borrowed until the queue is finished.
+            Toward::Device { from } => unsafe {
+                queue.write(memory, 0, from, bytes, Some(&mut event))?;
+            },
+            // SAFETY: as above; nobody looks at the pages before the copy was waited for.
+            Toward::Host { into } => unsafe {
+                queue.read(memory, 0, into, bytes, Some(&mut event))?;
+            },
             Toward::Peer => return self.enqueue_to_peer(bytes),
         }
-        Ok(vec![Event::new(&self.context, event)])
+        Ok(vec![Event::queued(&self.context, event)])
     }
 
     /// Copies on the sender, then moves what was written to the receiver. A copy alone would leave
@@ -120,7 +93,7 @@ impl Copies {
         // SAFETY: both memories have this many bytes and belong to the queue's context.
         let code = unsafe {
             (functions.enqueue_copy_buffer)(
-                sender.handle,
+                sender.handle(),
                 from.handle,
                 to.handle,
                 0,
@@ -132,14 +105,14 @@ impl Copies {
             )
         };
         sender.succeeded("clEnqueueCopyBuffer", code)?;
-        let copied = Event::new(&self.context, event);
+        let copied = Event::queued(&self.context, event);
         // What the other queue waits for has to be under way.
         sender.flush()?;
         let mut event = ptr::null_mut();
         // SAFETY: one memory and one event to wait for, both of this context.
         let code = unsafe {
             (functions.enqueue_migrate_mem_objects)(
-                receiver.handle,
+                receiver.handle(),
                 1,
                 &raw const to.handle,
                 0,
@@ -149,7 +122,7 @@ impl Copies {
             )
         };
         receiver.succeeded("clEnqueueMigrateMemObjects", code)?;
-        Ok(vec![copied, Event::new(&self.context, event)])
+        Ok(vec![copied, Event::queued(&self.context, event)])
     }
 
     fn wait(&self, events: &[Event]) -> Result<(), DeviceError> {
@@ -189,22 +162,9 @@ impl Copies {
         at: usize,
         words: &[u64],
     ) -> Result<(), DeviceError> {
-        let queue = &self.queues[memory];
+        let (queue, memory) = (&self.queues[memory], &self.memories[memory]);
         // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
-        let code = unsafe {
-            (self.context.functions.enqueue_write_buffer)(
-                queue.handle,
-                self.memories[memory].handle,
-                BLOCKING,
-                at,
-                size_of_val(words),
-                words.as_ptr().cast(),
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-            )
-        };
-        queue.succeeded("clEnqueueWriteBuffer", code)
+        unsafe { queue.write(memory, at, words.as_ptr().cast(), size_of_val(words), None) }
     }
 
     /// Reads words out of a memory, outside of any measurement.
@@ -214,22 +174,10 @@ impl Copies {
         at: usize,
         words: &mut [u64],
     ) -> Result<(), DeviceError> {
-        let queue = &self.queues[memory];
+        let (queue, memory) = (&self.queues[memory], &self.memories[memory]);
+        let bytes = size_of_val(words);
         // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were written.
-        let code = unsafe {
-            (self.context.functions.enqueue_read_buffer)(
-                queue.handle,
-                self.memories[memory].handle,
-                BLOCKING,
-                at,
-                size_of_val(words),
-                words.as_mut_ptr().cast(),
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-            )
-        };
-        queue.succeeded("clEnqueueReadBuffer", code)
+        unsafe { queue.read(memory, at, words.as_mut_ptr().cast(), bytes, None) }
     }
 }
 

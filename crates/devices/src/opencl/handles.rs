@@ -88,11 +88,35 @@ impl Drop for Context {
     }
 }
 
+/// A reference that OpenCL gave, released when it is dropped.
+pub(super) struct Held {
+    context: Rc<Context>,
+    pub(super) handle: Handle,
+    release: unsafe extern "C" fn(Handle) -> i32,
+}
+
+impl Held {
+    fn new(
+        context: &Rc<Context>,
+        handle: Handle,
+        release: unsafe extern "C" fn(Handle) -> i32,
+    ) -> Self {
+        Self { context: Rc::clone(context), handle, release }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: the reference that was given when it was made, released once by the function
+        // for its kind.
+        unsafe { (self.release)(self.handle) };
+    }
+}
+
 /// A queue of a device that notes times.
 pub(super) struct Queue {
-    pub(super) context: Rc<Context>,
-    pub(super) handle: Handle,
-    pub(super) device: usize,
+    held: Held,
+    device: usize,
 }
 
 impl Queue {
@@ -111,52 +135,117 @@ impl Queue {
         if code != SUCCESS {
             return Err(context.failure(device, "clCreateCommandQueue", code));
         }
-        Ok(Self { context: Rc::clone(context), handle, device })
+        let release = context.functions.release_command_queue;
+        Ok(Self { held: Held::new(context, handle, release), device })
     }
 
     pub(super) fn succeeded(&self, call: &str, code: i32) -> Result<(), DeviceError> {
-        if code == SUCCESS { Ok(()) } else { Err(self.context.failure(self.device, call, code)) }
+        let context = &self.held.context;
+        if code == SUCCESS { Ok(()) } else { Err(context.failure(self.device, call, code)) }
+    }
+
+    pub(super) fn handle(&self) -> Handle {
+        self.held.handle
+    }
+
+    /// Copies bytes into a memory from its byte `at` on. Where an event is asked for the copy is
+    /// queued, else it is waited for.
+    ///
+    /// # Safety
+    /// The memory has so many bytes there, and `from` has them until the copy is done.
+    pub(super) unsafe fn write(
+        &self,
+        memory: &Buffer,
+        at: usize,
+        from: *const c_void,
+        bytes: usize,
+        event: Option<&mut Handle>,
+    ) -> Result<(), DeviceError> {
+        let blocking = if event.is_none() { TRUE } else { FALSE };
+        // SAFETY: as the caller promises; the memory is of the queue's context.
+        let code = unsafe {
+            (self.held.context.functions.enqueue_write_buffer)(
+                self.held.handle,
+                memory.handle,
+                blocking,
+                at,
+                bytes,
+                from,
+                0,
+                ptr::null(),
+                event.map_or(ptr::null_mut(), ptr::from_mut),
+            )
+        };
+        self.succeeded("clEnqueueWriteBuffer", code)
+    }
+
+    /// Copies bytes out of a memory: as [`Queue::write`].
+    ///
+    /// # Safety
+    /// The memory has so many bytes there, and `into` has room for them until the copy is done.
+    pub(super) unsafe fn read(
+        &self,
+        memory: &Buffer,
+        at: usize,
+        into: *mut c_void,
+        bytes: usize,
+        event: Option<&mut Handle>,
+    ) -> Result<(), DeviceError> {
+        let blocking = if event.is_none() { TRUE } else { FALSE };
+        // SAFETY: as the caller promises; the memory is of the queue's context.
+        let code = unsafe {
+            (self.held.context.functions.enqueue_read_buffer)(
+                self.held.handle,
+                memory.handle,
+                blocking,
+                at,
+                bytes,
+                into,
+                0,
+                ptr::null(),
+                event.map_or(ptr::null_mut(), ptr::from_mut),
+            )
+        };
+        self.succeeded("clEnqueueReadBuffer", code)
     }
 
     /// Sends what is queued to the device.
     pub(super) fn flush(&self) -> Result<(), DeviceError> {
         // SAFETY: a queue that is open.
-        let code = unsafe { (self.context.functions.flush)(self.handle) };
+        let code = unsafe { (self.held.context.functions.flush)(self.held.handle) };
         self.succeeded("clFlush", code)
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: the reference that `open` was given, released once; `finish` before it waits
-        // for whatever still reaches the host's pages.
-        unsafe { (self.context.functions.finish)(self.handle) };
-        // SAFETY: as above.
-        unsafe { (self.context.functions.release_command_queue)(self.handle) };
+        // SAFETY: an open queue; what is in it may still reach the host's pages.
+        unsafe { (self.held.context.functions.finish)(self.held.handle) };
     }
 }
 
 /// Memory of a context: a device's, or the host's pages.
-pub(super) struct Buffer {
-    context: Rc<Context>,
-    pub(super) handle: Handle,
-}
+pub(super) type Buffer = Held;
 
 impl Buffer {
-    /// Memory that the device of this number will hold.
-    pub(super) fn on_device(
+    /// Memory that the device of this number will hold, or the pages of the host that begin at
+    /// `host`, if that is not null: they are borrowed for as long as the transfer lives, which
+    /// releases the buffer before it ends.
+    pub(super) fn create(
         context: &Rc<Context>,
         device: usize,
         bytes: usize,
+        host: *mut c_void,
     ) -> Result<Self, DeviceError> {
+        let flags = if host.is_null() { 0 } else { MEM_USE_HOST_PTR };
         let mut code = SUCCESS;
-        // SAFETY: the context is open; no pages of the host are handed over.
+        // SAFETY: the context is open; as many bytes of the host are handed over as it has there.
         let handle = unsafe {
             (context.functions.create_buffer)(
                 context.handle,
-                MEM_READ_WRITE,
+                MEM_READ_WRITE | flags,
                 bytes,
-                ptr::null_mut(),
+                host,
                 &raw mut code,
             )
         };
@@ -164,38 +253,7 @@ impl Buffer {
             let call = format!("clCreateBuffer of {bytes} bytes");
             return Err(context.failure(device, &call, code));
         }
-        Ok(Self { context: Rc::clone(context), handle })
-    }
-
-    fn over_pages(
-        context: &Rc<Context>,
-        start: *mut c_void,
-        bytes: usize,
-    ) -> Result<Self, DeviceError> {
-        let mut code = SUCCESS;
-        // SAFETY: the pages are borrowed for as long as the transfer lives, which releases the
-        // buffer before it ends.
-        let handle = unsafe {
-            (context.functions.create_buffer)(
-                context.handle,
-                MEM_READ_WRITE | MEM_USE_HOST_PTR,
-                bytes,
-                start,
-                &raw mut code,
-            )
-        };
-        if code != SUCCESS {
-            let call = format!("clCreateBuffer over {bytes} bytes of the host");
-            return Err(not_pinned(context.failure(0, &call, code)));
-        }
-        Ok(Self { context: Rc::clone(context), handle })
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: the reference that was given when it was made, released once.
-        unsafe { (self.context.functions.release_mem_object)(self.handle) };
+        Ok(Self::new(context, handle, context.functions.release_mem_object))
     }
 }
 
@@ -212,13 +270,13 @@ impl PinnedPages {
         start: *mut c_void,
         bytes: usize,
     ) -> Result<Self, DeviceError> {
-        let buffer = Buffer::over_pages(context, start, bytes)?;
+        let buffer = Buffer::create(context, 0, bytes, start).map_err(DeviceError::not_pinned)?;
         let queue = Queue::open(context, 0)?;
         let mut code = SUCCESS;
         // SAFETY: a buffer of the queue's context, mapped whole.
         let mapped = unsafe {
             (context.functions.enqueue_map_buffer)(
-                queue.handle,
+                queue.handle(),
                 buffer.handle,
                 TRUE,
                 MAP_READ_AND_WRITE,
@@ -230,9 +288,7 @@ impl PinnedPages {
                 &raw mut code,
             )
         };
-        if code != SUCCESS {
-            return Err(not_pinned(context.failure(0, "clEnqueueMapBuffer", code)));
-        }
+        queue.succeeded("clEnqueueMapBuffer", code).map_err(DeviceError::not_pinned)?;
         let pinned = Self { buffer, queue, start: mapped };
         if mapped != start {
             let text = format!("{}: OpenCL maps the pages elsewhere", context.label(0));
@@ -244,10 +300,11 @@ impl PinnedPages {
 
 impl Drop for PinnedPages {
     fn drop(&mut self) {
-        // SAFETY: mapped once by `pin`, unmapped once; the queue waits for it when it is dropped.
+        let functions = &self.buffer.context.functions;
+        // SAFETY: mapped once by `pin`, unmapped once.
         unsafe {
-            (self.queue.context.functions.enqueue_unmap_mem_object)(
-                self.queue.handle,
+            (functions.enqueue_unmap_mem_object)(
+                self.queue.handle(),
                 self.buffer.handle,
                 self.start,
                 0,
@@ -256,24 +313,16 @@ impl Drop for PinnedPages {
             )
         };
         // SAFETY: an open queue. The buffer, the first field, is released before the queue.
-        unsafe { (self.queue.context.functions.finish)(self.queue.handle) };
+        unsafe { (functions.finish)(self.queue.handle()) };
     }
 }
 
-fn not_pinned(error: DeviceError) -> DeviceError {
-    let what = if error.what == Kind::Lost { Kind::Lost } else { Kind::NotPinned };
-    DeviceError { what, ..error }
-}
-
 /// A copy that was queued.
-pub(super) struct Event {
-    context: Rc<Context>,
-    pub(super) handle: Handle,
-}
+pub(super) type Event = Held;
 
 impl Event {
-    pub(super) fn new(context: &Rc<Context>, handle: Handle) -> Self {
-        Self { context: Rc::clone(context), handle }
+    pub(super) fn queued(context: &Rc<Context>, handle: Handle) -> Self {
+        Self::new(context, handle, context.functions.release_event)
     }
 
     /// When it began and ended by the device's clock, ns.
@@ -296,15 +345,3 @@ impl Event {
         Some((time(PROFILING_COMMAND_START)?, time(PROFILING_COMMAND_END)?))
     }
 }
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: the reference that the enqueuing gave, released once.
-        unsafe { (self.context.functions.release_event)(self.handle) };
-    }
-}
-
-/// What a blocking flag is for a copy that is waited for by its event.
-pub(super) const NOT_BLOCKING: u32 = FALSE;
-/// For one that returns when it is done.
-pub(super) const BLOCKING: u32 = TRUE;

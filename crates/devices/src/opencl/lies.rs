@@ -10,6 +10,7 @@ use super::functions::{Functions, Handle, MEM_USE_HOST_PTR};
 use crate::device_error::{DeviceError, Kind};
 use crate::found::{NoDevices, find_with};
 use crate::instruments::Instruments;
+use crate::library::Answering;
 use crate::transfer::Transfer;
 
 /// More than one piece, and no whole number of them.
@@ -75,8 +76,8 @@ fn nothing_queued(queue: Handle, memory: Handle, event: *mut Handle) -> i32 {
     }
 }
 
-/// Does what it should where it is waited for at once, which only looks do.
-unsafe extern "C" fn write_does_nothing(
+/// Writes nothing, or a byte less; all where it is waited for at once, which only looks do.
+unsafe extern "C" fn short_write<const NOTHING: bool>(
     queue: Handle,
     memory: Handle,
     blocking: u32,
@@ -87,29 +88,11 @@ unsafe extern "C" fn write_does_nothing(
     wait: *const Handle,
     event: *mut Handle,
 ) -> i32 {
-    if blocking == 0 {
-        return nothing_queued(queue, memory, event);
-    }
-    // SAFETY: the caller's arguments.
-    unsafe {
-        (honest().enqueue_write_buffer)(
-            queue, memory, blocking, at, bytes, from, count, wait, event,
-        )
-    }
-}
-
-unsafe extern "C" fn write_stops_short(
-    queue: Handle,
-    memory: Handle,
-    blocking: u32,
-    at: usize,
-    bytes: usize,
-    from: *const c_void,
-    count: u32,
-    wait: *const Handle,
-    event: *mut Handle,
-) -> i32 {
-    let bytes = if blocking == 0 { bytes - 1 } else { bytes };
+    let bytes = match blocking {
+        0 if NOTHING => return nothing_queued(queue, memory, event),
+        0 => bytes - 1,
+        _ => bytes,
+    };
     // SAFETY: the caller's arguments, at most one byte less.
     unsafe {
         (honest().enqueue_write_buffer)(
@@ -118,7 +101,8 @@ unsafe extern "C" fn write_stops_short(
     }
 }
 
-unsafe extern "C" fn read_does_nothing(
+/// Reads nothing, where it is waited for at once or where it is not.
+unsafe extern "C" fn idle_read<const BLOCKING: bool>(
     queue: Handle,
     memory: Handle,
     blocking: u32,
@@ -129,7 +113,7 @@ unsafe extern "C" fn read_does_nothing(
     wait: *const Handle,
     event: *mut Handle,
 ) -> i32 {
-    if blocking == 0 {
+    if (blocking != 0) == BLOCKING {
         return nothing_queued(queue, memory, event);
     }
     // SAFETY: the caller's arguments.
@@ -138,28 +122,14 @@ unsafe extern "C" fn read_does_nothing(
     }
 }
 
-unsafe extern "C" fn reading_back_does_nothing(
-    queue: Handle,
-    memory: Handle,
-    _: u32,
-    _: usize,
-    _: usize,
-    _: *mut c_void,
-    _: u32,
-    _: *const Handle,
-    event: *mut Handle,
-) -> i32 {
-    nothing_queued(queue, memory, event)
-}
-
 #[test]
 #[ignore = "needs PoCL: make devices"]
 fn a_copy_that_is_not_made_or_stops_short_is_seen() {
     let functions = honest();
-    let no_write = Functions { enqueue_write_buffer: write_does_nothing, ..functions };
-    let no_read = Functions { enqueue_read_buffer: read_does_nothing, ..functions };
-    let short = Functions { enqueue_write_buffer: write_stops_short, ..functions };
-    let blind = Functions { enqueue_read_buffer: reading_back_does_nothing, ..functions };
+    let no_write = Functions { enqueue_write_buffer: short_write::<true>, ..functions };
+    let no_read = Functions { enqueue_read_buffer: idle_read::<false>, ..functions };
+    let short = Functions { enqueue_write_buffer: short_write::<false>, ..functions };
+    let blind = Functions { enqueue_read_buffer: idle_read::<true>, ..functions };
     let (out, back, both) =
         (TransferDirection::ToDevice, TransferDirection::ToHost, TransferDirection::BothWays);
     for (case, functions, direction) in [
@@ -184,24 +154,14 @@ fn refuse(code: *mut i32, answer: i32) -> Handle {
     ptr::null_mut()
 }
 
-unsafe extern "C" fn no_room(
+unsafe extern "C" fn no_buffer<const CODE: i32>(
     _: Handle,
     _: u64,
     _: usize,
     _: *mut c_void,
     code: *mut i32,
 ) -> Handle {
-    refuse(code, -4)
-}
-
-unsafe extern "C" fn too_large(
-    _: Handle,
-    _: u64,
-    _: usize,
-    _: *mut c_void,
-    code: *mut i32,
-) -> Handle {
-    refuse(code, -61)
+    refuse(code, CODE)
 }
 
 unsafe extern "C" fn no_host_pages(
@@ -258,24 +218,6 @@ unsafe extern "C" fn no_queue(_: Handle, _: Handle, _: u64, code: *mut i32) -> H
     refuse(code, -5)
 }
 
-unsafe extern "C" fn lost_at_write(
-    _: Handle,
-    _: Handle,
-    _: u32,
-    _: usize,
-    _: usize,
-    _: *const c_void,
-    _: u32,
-    _: *const Handle,
-    _: *mut Handle,
-) -> i32 {
-    -36
-}
-
-unsafe extern "C" fn fails_to_wait(_: u32, _: *const Handle) -> i32 {
-    -14
-}
-
 unsafe extern "C" fn failed_without_room(
     _: Handle,
     _: u32,
@@ -288,26 +230,18 @@ unsafe extern "C" fn failed_without_room(
     0
 }
 
-unsafe extern "C" fn lost_at_flush(_: Handle) -> i32 {
-    -2
-}
-
-unsafe extern "C" fn unknown_at_flush(_: Handle) -> i32 {
-    -9999
-}
-
 #[test]
 #[ignore = "needs PoCL: make devices"]
 fn each_refusal_is_told() {
     let functions = honest();
     for (functions, what, expected) in [
         (
-            Functions { create_buffer: no_room, ..functions },
+            Functions { create_buffer: no_buffer::<-4>, ..functions },
             Kind::NoRoom,
             "CL_MEM_OBJECT_ALLOCATION_FAILURE",
         ),
         (
-            Functions { create_buffer: too_large, ..functions },
+            Functions { create_buffer: no_buffer::<-61>, ..functions },
             Kind::NoRoom,
             "CL_INVALID_BUFFER_SIZE",
         ),
@@ -328,23 +262,23 @@ fn each_refusal_is_told() {
             "clCreateCommandQueue failed: CL_OUT_OF_RESOURCES",
         ),
         (
-            Functions { enqueue_write_buffer: lost_at_write, ..functions },
+            Functions { enqueue_write_buffer: Answering::answering::<-36>(), ..functions },
             Kind::Lost,
             "clEnqueueWriteBuffer failed: CL_INVALID_COMMAND_QUEUE",
         ),
         (
-            Functions { flush: lost_at_flush, ..functions },
+            Functions { flush: Answering::answering::<-2>(), ..functions },
             Kind::Lost,
             "clFlush failed: CL_DEVICE_NOT_AVAILABLE",
         ),
         (
-            Functions { flush: unknown_at_flush, ..functions },
+            Functions { flush: Answering::answering::<-9999>(), ..functions },
             Kind::Failed,
             "clFlush failed: OpenCL's error -9999",
         ),
         (
             Functions {
-                wait_for_events: fails_to_wait,
+                wait_for_events: Answering::answering::<-14>(),
                 get_event_info: failed_without_room,
                 ..functions
             },
@@ -358,10 +292,6 @@ fn each_refusal_is_told() {
         assert!(error.text.contains(expected), "{error}");
         assert!(error.text.contains(&device().id), "{error}");
     }
-}
-
-unsafe extern "C" fn no_times(_: Handle, _: u32, _: usize, _: *mut c_void, _: *mut usize) -> i32 {
-    -7
 }
 
 unsafe extern "C" fn stopped_clock(
@@ -380,7 +310,7 @@ unsafe extern "C" fn stopped_clock(
 #[ignore = "needs PoCL: make devices"]
 fn a_clock_that_says_nothing_is_none() {
     let functions = honest();
-    for get_event_profiling_info in [no_times, stopped_clock] {
+    for get_event_profiling_info in [Answering::answering::<-7>(), stopped_clock as _] {
         let functions = Functions { get_event_profiling_info, ..functions };
         let times = copied(functions, TransferDirection::BothWays, HostMemory::Pageable);
         assert_eq!(times, Ok(None));

@@ -1,6 +1,6 @@
 //! What was measured: pairs, idle accesses, roofs.
 
-use nearfar_model::{AccessTime, RecordFigures, RoofFigures, latency};
+use nearfar_model::{AccessTime, RecordFigures, RoofFigures, latency, pairs, roofs};
 use nearfar_record::{CaseSummary, RoofPurpose};
 
 use super::exposition::Exposition;
@@ -10,13 +10,13 @@ use super::labels::Labels;
 pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
     add_pairs(figures, out);
     add_latency(figures, out);
-    for roof in figures.roofs().iter().filter(|roof| roof.place.purpose == RoofPurpose::Roof) {
+    for roof in roofs(figures).iter().filter(|roof| roof.place.purpose == RoofPurpose::Roof) {
         add_roof(roof, out);
     }
 }
 
 fn add_pairs(figures: &RecordFigures<'_>, out: &mut Exposition) {
-    let matrix = figures.pairs();
+    let matrix = pairs(figures);
     for (index, node, kernel, threads, cell) in matrix.cells() {
         let row = matrix.cpu_groups.iter().find(|row| row.index == index);
         for figure in &cell.figures {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nearfar_model::{
     ChaseFigures, HybridFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures,
-    ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points, links, mixes, scaling,
-    transfers,
+    ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points, links, mixes, pairs, roofs,
+    scaling, sharing_grid, transfers,
 };
 use nearfar_record::{Absence, Absent, Executor, Experiment, Record, Suite, Warning};
 use nearfar_units::format_duration;
@@ -111,11 +111,11 @@ impl ShownRecord {
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
-            pairs: figures.pairs().placed(),
+            pairs: pairs(figures).placed(),
             scaling: scaling(figures),
-            sharing: figures.sharing_grid().to_vec(),
+            sharing: sharing_grid(figures),
             links: links(figures),
-            roofs: figures.roofs().to_vec(),
+            roofs: roofs(figures),
             hybrid: hybrid_points(figures),
             mixes: mixes(figures),
             latency: chases(figures),

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::machine_code::MachineCode;
 use super::quotation::quotation;
-use super::{FlopLoop, NotGenerated, architecture};
-use crate::{Constants, Variant};
+use super::{FlopLoop, architecture};
+use crate::{Constants, Unavailable, Variant};
 
 /// Which floating-point operations are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,7 +179,7 @@ impl Flops {
     /// # Errors
     ///
     /// If there is no such form, this CPU does not run it, or Linux gives no executable memory.
-    pub fn generate(&self, variant: Variant) -> Result<FlopLoop, NotGenerated> {
+    pub fn generate(&self, variant: Variant) -> Result<FlopLoop, Unavailable> {
         let assembled = architecture::assemble_flops(self, variant)?;
         let code = MachineCode::of(self, variant, assembled)?;
         Ok(FlopLoop::new(*self, variant, code))

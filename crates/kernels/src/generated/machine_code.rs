@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
 
-use super::NotGenerated;
-use crate::Variant;
+use crate::{Unavailable, Variant};
 
 /// Bytes of machine code, and where in them its routines begin. Position-independent.
 #[derive(Debug)]
@@ -61,12 +60,12 @@ impl MachineCode {
         recipe: &impl Display,
         variant: Variant,
         assembled: Assembled,
-    ) -> Result<MachineCode, NotGenerated> {
-        let recipe = recipe.to_string();
+    ) -> Result<MachineCode, Unavailable> {
+        let name = recipe.to_string();
         if !variant.is_available() {
-            return Err(NotGenerated::NotOnThisCpu { recipe, variant });
+            return Err(Unavailable::NotOnThisCpu { name, variant });
         }
-        Self::load(assembled).map_err(|cause| NotGenerated::NoExecutableMemory { recipe, cause })
+        Self::load(assembled).map_err(|cause| Unavailable::NoExecutableMemory { name, cause })
     }
 
     /// Copies code to pages of its own. They are writable first and executable afterwards, never

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::machine_code::MachineCode;
 use super::quotation::quotation;
-use super::{MixLoop, NotGenerated, architecture};
-use crate::{Checksum, Pattern, Variant};
+use super::{MixLoop, architecture};
+use crate::{Checksum, Pattern, Unavailable, Variant};
 
 /// What is done with elements that were loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -195,7 +195,7 @@ impl Mix {
     /// If there is no such form (also where the code would not stay in the instruction cache: in
     /// SSE2, hundreds of multiply-adds beside many accesses), this CPU does not run it, or Linux
     /// gives no executable memory.
-    pub fn generate(&self, variant: Variant) -> Result<MixLoop, NotGenerated> {
+    pub fn generate(&self, variant: Variant) -> Result<MixLoop, Unavailable> {
         let assembled = architecture::assemble_mix(self, variant)?;
         let code = MachineCode::of(self, variant, assembled)?;
         Ok(MixLoop::new(*self, variant, code))

@@ -11,7 +11,6 @@ mod flops;
 mod machine_code;
 mod mix;
 mod mix_loop;
-mod not_generated;
 mod quotation;
 
 #[cfg(target_arch = "x86_64")]
@@ -28,4 +27,3 @@ pub use flop_loop::FlopLoop;
 pub use flops::{FlopOperation, Flops, Precision, UnknownFlops};
 pub use mix::{Arithmetic, InvalidMix, Mix};
 pub use mix_loop::MixLoop;
-pub use not_generated::NotGenerated;

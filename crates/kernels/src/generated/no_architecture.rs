@@ -1,21 +1,21 @@
 //! Architectures for which loops are not generated.
 
 use super::machine_code::Assembled;
-use super::{Flops, Mix, NotGenerated};
-use crate::Variant;
+use super::{Flops, Mix};
+use crate::{Unavailable, Variant};
 
 pub(super) use crate::portable::write_volatile as write_non_temporal;
 
 const WHY: &str = "loops are generated for x86-64 only";
 
 /// None.
-pub(super) fn assemble_mix(mix: &Mix, variant: Variant) -> Result<Assembled, NotGenerated> {
-    Err(NotGenerated::NotWritten { recipe: mix.to_string(), variant, why: WHY })
+pub(super) fn assemble_mix(mix: &Mix, variant: Variant) -> Result<Assembled, Unavailable> {
+    Err(Unavailable::NotWritten { name: mix.to_string(), variant, why: WHY })
 }
 
 /// None.
-pub(super) fn assemble_flops(flops: &Flops, variant: Variant) -> Result<Assembled, NotGenerated> {
-    Err(NotGenerated::NotWritten { recipe: flops.to_string(), variant, why: WHY })
+pub(super) fn assemble_flops(flops: &Flops, variant: Variant) -> Result<Assembled, Unavailable> {
+    Err(Unavailable::NotWritten { name: flops.to_string(), variant, why: WHY })
 }
 
 /// No routine leaves any.

@@ -4,7 +4,8 @@ use std::arch::asm;
 use std::arch::x86_64::_mm_sfence;
 use std::ptr;
 
-use super::{avx2, avx512, sse2};
+use super::avx::{AVX2, AVX512};
+use super::sse2::SSE2;
 use crate::line::elements_to_next_line;
 use crate::{Checksum, Constants, Kernel, Operands, Operation, Variant, portable};
 
@@ -46,6 +47,30 @@ pub(crate) struct Body {
     pub(super) vector_bytes: usize,
     /// Vectors of each array per iteration.
     pub(super) unroll: u32,
+}
+
+/// The bodies of one instruction set.
+pub(super) struct Bodies {
+    pub(super) load: Body,
+    pub(super) ddot: Body,
+    /// Store, copy, scale, add and triad: ordinary, and non-temporal. The catalog has no
+    /// non-temporal reduction.
+    pub(super) storing: [[Body; 5]; 2],
+}
+
+impl Bodies {
+    fn of(&self, operation: Operation, non_temporal: bool) -> Body {
+        let [store, copy, scale, add, triad] = self.storing[usize::from(non_temporal)];
+        match operation {
+            Operation::Load => self.load,
+            Operation::Store => store,
+            Operation::Copy => copy,
+            Operation::Scale => scale,
+            Operation::Add => add,
+            Operation::Triad => triad,
+            Operation::Ddot => self.ddot,
+        }
+    }
 }
 
 /// Opens the repetition of a step for k = 0, 1, ... below a number.
@@ -135,13 +160,13 @@ impl Body {
     /// The body of a kernel, if this CPU runs the variant and the variant is one of x86-64.
     pub(crate) fn detect(kernel: &Kernel, variant: Variant) -> Option<Body> {
         let Kernel { operation, non_temporal, .. } = *kernel;
-        let body = match variant {
-            Variant::Avx512 => avx512::body_of(operation, non_temporal),
-            Variant::Avx2 => avx2::body_of(operation, non_temporal),
-            Variant::Sse2 => sse2::body_of(operation, non_temporal),
+        let bodies = match variant {
+            Variant::Avx512 => AVX512,
+            Variant::Avx2 => AVX2,
+            Variant::Sse2 => SSE2,
             Variant::Portable => return None,
         };
-        variant.is_available().then_some(body)
+        variant.is_available().then(|| bodies.of(operation, non_temporal))
     }
 
     /// Vectors of each array per iteration.

@@ -1,15 +1,12 @@
 //! The kernels in the instruction sets of x86-64.
 //!
-//! `body` holds what all three have in common, `chase` the loop that follows pointers, `additions`
-//! the one that tells the clock; the other files hold the instructions of each set.
+//! `body` holds what all three have in common, `chase` the loop that follows pointers; the other
+//! files hold the instructions of each set.
 
-mod additions;
-mod avx2;
-mod avx512;
+mod avx;
 mod body;
 mod chase;
 mod sse2;
 
-pub(crate) use additions::add_in_sequence;
 pub(crate) use body::{Body, fence_stores, write_non_temporal};
 pub(crate) use chase::follow;

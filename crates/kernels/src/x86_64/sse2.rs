@@ -1,68 +1,6 @@
 //! The bodies in SSE2: 16-byte vectors.
 
-use super::body::{Body, body, code, repeat};
-use crate::Operation;
-
-/// The body of a kernel. The catalog has no non-temporal reduction.
-pub(super) fn body_of(operation: Operation, non_temporal: bool) -> Body {
-    let [store, copy, scale, add, triad] = if non_temporal { NON_TEMPORAL } else { ORDINARY };
-    match operation {
-        Operation::Load => LOAD,
-        Operation::Store => store,
-        Operation::Copy => copy,
-        Operation::Scale => scale,
-        Operation::Add => add,
-        Operation::Triad => triad,
-        Operation::Ddot => DDOT,
-    }
-}
-
-const LOAD: Body = Body {
-    unfolded: Some(code!(
-        vector: 16, unroll: 8, pointers: ["rsi"],
-        before: [],
-        steps: [["movupd xmm\\k, [rsi + \\k*16]"]],
-        after: []
-    )),
-    ..body!(
-        vector: 16, unroll: 8, pointers: ["rsi"],
-        before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
-        steps: [["movdqu xmm8, [rsi + \\k*16]", "pxor xmm\\k, xmm8"]],
-        after: [
-            ".irp k,1,2,3,4,5,6,7",
-            "pxor xmm0, xmm\\k",
-            ".endr",
-            "movdqu [r9], xmm0",
-            // The other lanes of the exchange.
-            "pxor xmm1, xmm1",
-            ".irp k,1,2,3",
-            "movdqu [r9 + \\k*16], xmm1",
-            ".endr"
-        ]
-    )
-};
-
-const DDOT: Body = body!(
-    vector: 16, unroll: 8, pointers: ["rsi", "rdx"],
-    before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
-    steps: [[
-        "movupd xmm8, [rsi + \\k*16]",
-        "movupd xmm9, [rdx + \\k*16]",
-        "mulpd xmm8, xmm9",
-        "addpd xmm\\k, xmm8"
-    ]],
-    after: [
-        ".irp k,1,2,3,4,5,6,7",
-        "addpd xmm0, xmm\\k",
-        ".endr",
-        "movupd [r9], xmm0",
-        // The other lanes of the exchange.
-        "pxor xmm1, xmm1",
-        ".irp k,1,2,3",
-        "movdqu [r9 + \\k*16], xmm1",
-        ".endr"
-    ]
-);
+use super::body::{Bodies, Body, body, code, repeat};
 
 /// Store, copy, scale, add and triad, for one instruction that stores.
 macro_rules! storing_bodies {
@@ -128,5 +66,52 @@ macro_rules! storing_bodies {
         ]
     };
 }
-const ORDINARY: [Body; 5] = storing_bodies!("movupd");
-const NON_TEMPORAL: [Body; 5] = storing_bodies!("movntpd");
+
+pub(super) const SSE2: Bodies = Bodies {
+    load: Body {
+        unfolded: Some(code!(
+            vector: 16, unroll: 8, pointers: ["rsi"],
+            before: [],
+            steps: [["movupd xmm\\k, [rsi + \\k*16]"]],
+            after: []
+        )),
+        ..body!(
+            vector: 16, unroll: 8, pointers: ["rsi"],
+            before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
+            steps: [["movdqu xmm8, [rsi + \\k*16]", "pxor xmm\\k, xmm8"]],
+            after: [
+                ".irp k,1,2,3,4,5,6,7",
+                "pxor xmm0, xmm\\k",
+                ".endr",
+                "movdqu [r9], xmm0",
+                // The other lanes of the exchange.
+                "pxor xmm1, xmm1",
+                ".irp k,1,2,3",
+                "movdqu [r9 + \\k*16], xmm1",
+                ".endr"
+            ]
+        )
+    },
+    ddot: body!(
+        vector: 16, unroll: 8, pointers: ["rsi", "rdx"],
+        before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
+        steps: [[
+            "movupd xmm8, [rsi + \\k*16]",
+            "movupd xmm9, [rdx + \\k*16]",
+            "mulpd xmm8, xmm9",
+            "addpd xmm\\k, xmm8"
+        ]],
+        after: [
+            ".irp k,1,2,3,4,5,6,7",
+            "addpd xmm0, xmm\\k",
+            ".endr",
+            "movupd [r9], xmm0",
+            // The other lanes of the exchange.
+            "pxor xmm1, xmm1",
+            ".irp k,1,2,3",
+            "movdqu [r9 + \\k*16], xmm1",
+            ".endr"
+        ]
+    ),
+    storing: [storing_bodies!("movupd"), storing_bodies!("movntpd")],
+};

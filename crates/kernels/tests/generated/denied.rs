@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use nearfar_kernels::{Flops, Mix, NotGenerated, Variant};
+use nearfar_kernels::{Flops, Mix, Unavailable, Variant};
 
 /// Set for the process in which memory cannot become executable. It cannot be undone, so that
 /// other tests must not be in it.
@@ -35,7 +35,7 @@ fn memory_that_linux_keeps_from_being_executable_is_an_error_that_says_so() {
         return;
     }
     for refusal in [mix.unwrap_err(), flops.unwrap_err()] {
-        assert!(matches!(refusal, NotGenerated::NoExecutableMemory { .. }), "{refusal}");
+        assert!(matches!(refusal, Unavailable::NoExecutableMemory { .. }), "{refusal}");
         let text = refusal.to_string();
         assert!(text.contains("execmem") && text.contains("catalog"), "{text}");
     }

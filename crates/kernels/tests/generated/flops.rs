@@ -1,6 +1,6 @@
 //! Arithmetic without memory: every bit of every result.
 
-use nearfar_kernels::{FlopOperation, Flops, NotGenerated, Precision, Variant};
+use nearfar_kernels::{FlopOperation, Flops, Precision, Unavailable, Variant};
 
 use crate::mixes::vectors_of_this_cpu;
 
@@ -15,7 +15,7 @@ fn every_bit_is_that_of_the_same_arithmetic_done_one_by_one() {
     for flops in all() {
         for variant in vectors_of_this_cpu() {
             let generated = match flops.generate(variant) {
-                Err(NotGenerated::NotWritten { variant: Variant::Sse2, .. }) => continue,
+                Err(Unavailable::NotWritten { variant: Variant::Sse2, .. }) => continue,
                 generated => generated.unwrap(),
             };
             let mut seen = std::collections::HashSet::new();
@@ -36,7 +36,7 @@ fn only_sse2_has_no_fused_multiply_add() {
     for flops in all() {
         for variant in [Variant::Avx512, Variant::Avx2, Variant::Sse2] {
             let fused = matches!(flops.operation, FlopOperation::Fma | FlopOperation::FmaAdd);
-            let refused = matches!(flops.generate(variant), Err(NotGenerated::NotWritten { .. }));
+            let refused = matches!(flops.generate(variant), Err(Unavailable::NotWritten { .. }));
             assert_eq!(refused, fused && variant == Variant::Sse2, "{flops} in {variant}");
         }
     }

@@ -1,6 +1,6 @@
 //! Mixes without arithmetic: which addresses they touch, and how often.
 
-use nearfar_kernels::{Checksum, Constants, Mix, MixLoop, NotGenerated, Pattern, Variant};
+use nearfar_kernels::{Checksum, Constants, Mix, MixLoop, Pattern, Unavailable, Variant};
 
 use crate::fenced::{Edge, Fenced};
 
@@ -177,6 +177,6 @@ fn clones_run_in_other_threads_after_the_first_is_gone() {
 fn there_is_no_portable_form_and_the_refusal_says_so() {
     let mix: Mix = "2l1s".parse().unwrap();
     let refusal = mix.generate(Variant::Portable).unwrap_err();
-    assert!(matches!(refusal, NotGenerated::NotWritten { variant: Variant::Portable, .. }));
+    assert!(matches!(refusal, Unavailable::NotWritten { variant: Variant::Portable, .. }));
     assert!(refusal.to_string().contains("2l1s"), "{refusal}");
 }

@@ -1,18 +1,16 @@
-//! Generated arithmetic beside likwid-bench's peakflops, one thread; and how long generating takes.
+//! Generated arithmetic beside likwid-bench's peakflops, one thread.
 
 use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use nearfar_kernels::{FlopLoop, Flops, Mix, Variant, add_in_sequence};
-use nearfar_machine::CpuSet;
+use nearfar_kernels::{FlopLoop, Flops, Variant, add_in_sequence};
 use nearfar_stats::{median, ratio_of_medians};
-use nearfar_sys::pin_thread;
 
 use crate::likwid_bench::{LikwidBench, Run};
 use crate::options::Options;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, on_cpu};
 
 /// A judged figure reaches this share of likwid's.
 const MARK: f64 = 0.98;
@@ -53,23 +51,17 @@ pub fn compare(
     options: &Options,
     out: &mut (impl Write + Send),
 ) -> anyhow::Result<usize> {
-    // A thread of its own: the pin would be inherited by all later processes.
-    std::thread::scope(|scope| {
-        let compared = scope.spawn(|| {
-            let mut rows = rows(likwid)?;
-            for row in &mut rows {
-                row.calibrate(surroundings, likwid)?;
+    on_cpu(surroundings.one.cpus[0], || {
+        let mut rows = rows(likwid)?;
+        for row in &mut rows {
+            row.calibrate(surroundings, likwid)?;
+        }
+        for round in 0..options.rounds {
+            for (index, row) in (0..).zip(&mut rows) {
+                row.run(surroundings, likwid, (round + index) % 2 == 0)?;
             }
-            for round in 0..options.rounds {
-                for (index, row) in (0..).zip(&mut rows) {
-                    row.run(surroundings, likwid, (round + index) % 2 == 0)?;
-                }
-            }
-            let missed = print(&rows, out)?;
-            print_generation(out)?;
-            Ok(missed)
-        });
-        compared.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        }
+        print(&rows, out)
     })
 }
 
@@ -118,7 +110,6 @@ impl Row {
     ) -> anyhow::Result<()> {
         const CHECKED: usize = 1000;
         const FIRST: usize = 1_000_000;
-        pin_thread(&CpuSet::single(surroundings.one.cpus[0]))?;
         let (kind, variant) = (self.ours.kind(), self.ours.variant());
         ensure!(
             self.ours.run(CHECKED) == kind.expected(variant, CHECKED as u64),
@@ -239,24 +230,4 @@ fn print(rows: &[Row], out: &mut impl Write) -> anyhow::Result<usize> {
          those with a test of likwid, ok unless the interval lies below {MARK} as a whole."
     )?;
     Ok(below)
-}
-
-/// How long it takes from a text to a loop that runs.
-fn print_generation(out: &mut impl Write) -> anyhow::Result<()> {
-    writeln!(out, "\ngenerating   isa      microseconds (median, largest of 200)")?;
-    for variant in Variant::available().into_iter().filter(|&v| v != Variant::Portable) {
-        for text in ["1l", "2l1nt", "64l63s", "4l_1fma", "1l_256fma", "2l1nt_512fma"] {
-            let mix: Mix = text.parse()?;
-            let mut times = Vec::new();
-            for _ in 0..200 {
-                let started = Instant::now();
-                black_box(mix.generate(variant)?);
-                times.push(started.elapsed().as_secs_f64() * 1e6);
-            }
-            let middle = median(&times).unwrap_or(f64::NAN);
-            let largest = times.iter().copied().fold(0.0, f64::max);
-            writeln!(out, "{text:<12} {variant:<8} {middle:>8.0} {largest:>8.0}")?;
-        }
-    }
-    Ok(())
 }

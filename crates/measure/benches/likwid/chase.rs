@@ -12,13 +12,12 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use nearfar_kernels::{Chase, add_in_sequence};
-use nearfar_machine::CpuSet;
 use nearfar_stats::{median, ratio_of_medians};
-use nearfar_sys::{Mapping, PageRequest, pin_thread};
+use nearfar_sys::{Mapping, PageRequest};
 use nearfar_units::Bytes;
 
 use crate::options::Options;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, on_cpu};
 
 /// Both sides agree within this fraction.
 const TOLERANCE: f64 = 0.03;
@@ -44,29 +43,24 @@ pub fn compare(
     options: &Options,
     out: &mut (impl Write + Send),
 ) -> anyhow::Result<usize> {
-    // A thread of its own: the pin would be inherited by all later processes.
-    std::thread::scope(|scope| {
-        let compared = scope.spawn(|| {
-            pin_thread(&CpuSet::single(surroundings.one.cpus[0]))?;
-            writeln!(
-                out,
-                "\n{:<10} {:>9} {:>9} {:>6} {:>15}",
-                "chase", "ours ns", "plain ns", "ratio", "95 % interval"
-            )?;
-            let mut missed = 0;
-            for size in [16 << 10, 512 << 10, 16 << 20, 512 << 20] {
-                missed += usize::from(!compare_size(size, options.rounds, out)?);
-            }
-            writeln!(
-                out,
-                "Both loops are over the same lines in the same order, in huge pages where Linux \
-                 gives them.\nJudged: ok unless the interval lies beyond 1 +- {TOLERANCE} as a \
-                 whole. Below, it may lie lower\nby one cycle of the plain loop's time, which many \
-                 CPUs take for its index."
-            )?;
-            Ok(missed)
-        });
-        compared.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    on_cpu(surroundings.one.cpus[0], || {
+        writeln!(
+            out,
+            "\n{:<10} {:>9} {:>9} {:>6} {:>15}",
+            "chase", "ours ns", "plain ns", "ratio", "95 % interval"
+        )?;
+        let mut missed = 0;
+        for size in [16 << 10, 512 << 10, 16 << 20, 512 << 20] {
+            missed += usize::from(!compare_size(size, options.rounds, out)?);
+        }
+        writeln!(
+            out,
+            "Both loops are over the same lines in the same order, in huge pages where Linux gives \
+             them.\nJudged: ok unless the interval lies beyond 1 +- {TOLERANCE} as a whole. Below, \
+             it may lie lower\nby one cycle of the plain loop's time, which many CPUs take for its \
+             index."
+        )?;
+        Ok(missed)
     })
 }
 

@@ -11,10 +11,9 @@ use nearfar_measure::{Executor, Failure, Interrupt, WindowRequest, store_method}
 use nearfar_record::{Aggregate, Part, Sample, Work};
 use nearfar_stats::{RatioEstimate, median, ratio_of_medians, relative_spread};
 
-use crate::cell::Cell;
-use crate::level::Level;
-use crate::likwid_bench::{LikwidBench, Run};
-use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL, Threads};
+use crate::cell::{Cell, Level};
+use crate::likwid_bench::{LikwidBench, Run, Workgroup};
+use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL};
 use crate::surroundings::Surroundings;
 
 /// The kernels that have a counterpart in likwid-bench.
@@ -41,7 +40,8 @@ pub struct Contest<'a> {
 /// A cell and what both tools reached in it.
 struct Entry {
     cell: Cell,
-    threads: Threads,
+    /// Whether it is of one thread: those of all are shown and not judged.
+    is_judged: bool,
     /// Passes that make a run of likwid as long as ours.
     iterations: u64,
     /// Bytes/s.
@@ -60,22 +60,11 @@ enum Verdict {
 }
 
 impl<'a> Contest<'a> {
-    /// Lays out the cells that were asked for.
+    /// Lays out the cells.
     ///
     /// # Errors
-    /// When a kernel is unknown, or nothing is left to compare.
-    pub fn new(
-        surroundings: &'a Surroundings,
-        likwid: &'a LikwidBench,
-        options: &Options,
-    ) -> anyhow::Result<Self> {
-        for name in &options.kernel {
-            ensure!(
-                KERNELS.contains(&name.as_str()),
-                "there is no kernel '{name}' to compare; there are {}",
-                KERNELS.join(", ")
-            );
-        }
+    /// When nothing is left to compare.
+    pub fn new(surroundings: &'a Surroundings, likwid: &'a LikwidBench) -> anyhow::Result<Self> {
         let environment = &surroundings.environment;
         let mut contest = Self {
             surroundings,
@@ -90,31 +79,22 @@ impl<'a> Contest<'a> {
             entries: Vec::new(),
             omitted: Vec::new(),
         };
-        for level in Level::ALL.into_iter().filter(|&level| options.wants_level(level)) {
-            for threads in [Threads::One, Threads::All] {
-                if options.wants_threads(threads) {
-                    contest.add_cells(level, threads, options);
-                }
+        for level in Level::ALL {
+            contest.add_cells(level, &surroundings.one);
+            if surroundings.all.cpus.len() > 1 {
+                contest.add_cells(level, &surroundings.all);
             }
         }
         ensure!(!contest.entries.is_empty(), "nothing to compare: {}", contest.omitted.join("; "));
         Ok(contest)
     }
 
-    fn add_cells(&mut self, level: Level, threads: Threads, options: &Options) {
-        let workgroup = match threads {
-            Threads::One => &self.surroundings.one,
-            Threads::All => &self.surroundings.all,
-        };
-        if threads == Threads::All && workgroup.cpus.len() < 2 {
-            self.omitted.push(format!("{level} with all threads: there is one core"));
-            return;
-        }
+    fn add_cells(&mut self, level: Level, workgroup: &Workgroup) {
         let working_set = match level.working_set(self.surroundings, &workgroup.cpus) {
             Ok(working_set) => working_set,
             Err(reason) => return self.omitted.push(format!("{level}: {reason}")),
         };
-        for name in KERNELS.into_iter().filter(|name| options.wants_kernel(name)) {
+        for name in KERNELS {
             let found: Option<(&'static Kernel, _)> =
                 find(name).and_then(|kernel| Some((kernel, self.likwid.counterpart(kernel)?)));
             match found {
@@ -129,7 +109,7 @@ impl<'a> Contest<'a> {
                         workgroup: workgroup.clone(),
                         working_set_bytes: slices.total_bytes,
                     };
-                    self.entries.push(Entry::new(cell, threads));
+                    self.entries.push(Entry::new(cell));
                 }
                 None => {
                     let reason = format!("{name}: likwid-bench has no test of it for this CPU");
@@ -153,7 +133,7 @@ impl<'a> Contest<'a> {
         for round in 0..options.rounds {
             for index in 0..self.entries.len() {
                 let in_turn = round.is_multiple_of(ROUNDS_PER_ROUND_OF_ALL);
-                if self.entries[index].threads == Threads::One || in_turn {
+                if self.entries[index].is_judged || in_turn {
                     self.run_both(index)?;
                 }
             }
@@ -267,9 +247,10 @@ impl<'a> Contest<'a> {
 }
 
 impl Entry {
-    fn new(cell: Cell, threads: Threads) -> Self {
+    fn new(cell: Cell) -> Self {
         let (ours, likwid) = (Vec::new(), Vec::new());
-        Self { cell, threads, iterations: 0, ours, likwid, disturbed: 0 }
+        let is_judged = cell.threads() == 1;
+        Self { cell, is_judged, iterations: 0, ours, likwid, disturbed: 0 }
     }
 
     /// Finds out how many passes of likwid last as long as a run of ours.
@@ -321,11 +302,9 @@ impl Entry {
     }
 
     fn judge(&self, estimate: RatioEstimate) -> Verdict {
-        match self.threads {
-            Threads::All => Verdict::NotJudged,
-            Threads::One if self.ours.len() < FEWEST_JUDGED_ROUNDS => Verdict::NotJudged,
-            Threads::One if estimate.interval.1 < 1.0 => Verdict::Below,
-            Threads::One => Verdict::Ok,
+        if !self.is_judged || self.ours.len() < FEWEST_JUDGED_ROUNDS {
+            return Verdict::NotJudged;
         }
+        if estimate.interval.1 < 1.0 { Verdict::Below } else { Verdict::Ok }
     }
 }

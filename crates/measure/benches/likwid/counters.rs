@@ -8,14 +8,13 @@ use nearfar_kernels::{
     CATALOG, Constants, FlopOperation, Flops, Kernel, Mix, Operands, Pattern, Precision, TimedLoop,
     Variant,
 };
-use nearfar_machine::CpuSet;
 use nearfar_record::{Cpu, Environment};
-use nearfar_sys::{Mapping, PageRequest, pin_thread};
+use nearfar_sys::{Mapping, PageRequest};
 use perf_event::Builder;
 use perf_event::events::Raw;
 
-use crate::level::Level;
-use crate::surroundings::Surroundings;
+use crate::cell::Level;
+use crate::surroundings::{Surroundings, on_cpu};
 
 /// Counted fills may differ from the declared lines by this fraction.
 const FILL_TOLERANCE: f64 = 0.05;
@@ -111,14 +110,9 @@ pub fn check(surroundings: &Surroundings, out: &mut (impl Write + Send)) -> anyh
     };
     let set = Level::Memory.working_set(surroundings, &[cpu]).map_err(anyhow::Error::msg)?;
     let mut arrays = Mapping::new(usize::try_from(set.wanted)?, PageRequest::Transparent)?;
-    // A thread of its own: the pin would be inherited by all later processes.
-    std::thread::scope(|scope| {
-        let checked = scope.spawn(|| {
-            pin_thread(&CpuSet::single(cpu))?;
-            Pattern::new(1).fill(arrays.as_f64_mut(), 0);
-            check_kernels(&events, arrays.as_f64_mut(), out)
-        });
-        checked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    on_cpu(cpu, || {
+        Pattern::new(1).fill(arrays.as_f64_mut(), 0);
+        check_kernels(&events, arrays.as_f64_mut(), out)
     })
 }
 
@@ -152,15 +146,11 @@ fn check_kernels(
     for kernel in &CATALOG {
         for variant in kernel.variants() {
             let timed_loop = kernel.in_variant(variant)?;
-            let mut line = format!("{:<8} {variant:<8}", kernel.name);
             if flops_believed {
-                disagree += usize::from(!check_flops(events, timed_loop, arrays, &mut line)?);
+                disagree += usize::from(!check_flops(events, timed_loop, arrays, out)?);
             }
             if let Some(event) = fill_event {
-                disagree += usize::from(!check_fills(event, timed_loop, arrays, &mut line)?);
-            }
-            if flops_believed || fill_event.is_some() {
-                writeln!(out, "{line}")?;
+                disagree += usize::from(!check_fills(event, timed_loop, arrays, out)?);
             }
         }
     }
@@ -271,7 +261,7 @@ fn check_flops(
     events: &Events,
     timed_loop: TimedLoop,
     arrays: &mut [f64],
-    line: &mut String,
+    out: &mut impl Write,
 ) -> io::Result<bool> {
     const ELEMENTS: usize = 8192;
     let kernel = timed_loop.kernel();
@@ -283,10 +273,7 @@ fn check_flops(
     };
     let counted = i128::from(passes(3)?) - i128::from(passes(1)?);
     let declared = i128::from(2 * u64::from(kernel.flops()) * ELEMENTS as u64);
-    let agree = counted == declared;
-    let word = if agree { "ok" } else { "DISAGREE" };
-    *line += &format!(" FLOPs {counted} of {declared} {word:<8}");
-    Ok(agree)
+    agrees(kernel.name, timed_loop.variant(), counted, declared, out)
 }
 
 /// Compares the fills of one pass over memory with the lines that it declares: all
@@ -295,7 +282,7 @@ fn check_fills(
     event: u64,
     timed_loop: TimedLoop,
     arrays: &mut [f64],
-    line: &mut String,
+    out: &mut impl Write,
 ) -> io::Result<bool> {
     let kernel = timed_loop.kernel();
     let elements = arrays.len() / kernel.arrays() / LINE * LINE;
@@ -310,7 +297,9 @@ fn check_fills(
     // Non-temporal stores alone declare none: they are held against the lines written.
     let agree = (filled - declared).abs() <= FILL_TOLERANCE * declared.max(1.0);
     let word = if agree { "ok" } else { "DISAGREE" };
-    *line += &format!(" fills per line of an array {filled:.3} of {declared} {word}");
+    let (name, variant) = (kernel.name, timed_loop.variant());
+    let fills = format!("fills per line of an array {filled:.3} of {declared} {word}");
+    writeln!(out, "{name:<12} {variant:<8} {fills}")?;
     Ok(agree)
 }
 

@@ -9,7 +9,6 @@ mod cell;
 mod chase;
 mod comparison;
 mod counters;
-mod level;
 mod likwid_bench;
 mod options;
 mod program_cost;
@@ -56,7 +55,7 @@ fn run(options: &Options) -> anyhow::Result<usize> {
     surroundings.print(&likwid, options, &mut out)?;
     let mut missed = 0;
     if options.wants(Part::Catalog) {
-        let mut contest = Contest::new(&surroundings, &likwid, options)?;
+        let mut contest = Contest::new(&surroundings, &likwid)?;
         contest.run(options)?;
         missed += contest.print(&mut out)?;
         missed += counters::check(&surroundings, &mut out)?;

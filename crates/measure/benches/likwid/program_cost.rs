@@ -13,6 +13,8 @@ use nearfar_record::read_record;
 use nearfar_stats::{median, ratio_of_medians, relative_spread};
 use serde_json::Value;
 
+use crate::surroundings::in_turns;
+
 const LSTOPO: &str = "lstopo-no-graphics";
 
 /// Runs of each program, in turns.
@@ -42,12 +44,13 @@ impl Programs {
         let nearfar = release.join("nearfar");
         ensure!(
             nearfar.is_file(),
-            "there is no {}; build it first: cargo build --release -p nearfar (or give --skip-tools)",
+            "there is no {}; build it first: cargo build --release -p nearfar (or name other parts by --part)",
             nearfar.display()
         );
         Command::new(LSTOPO).arg("--version").output().with_context(|| {
             format!(
-                "cannot start {LSTOPO}; install it (Debian package hwloc-nox) or give --skip-tools"
+                "cannot start {LSTOPO}; install it (Debian package hwloc-nox) or name other \
+                 parts by --part"
             )
         })?;
         Ok(Self { nearfar })
@@ -62,13 +65,9 @@ impl Programs {
         let lstopo = || time(Command::new(LSTOPO).args(["--of", "xml"]));
         let (mut our_times, mut lstopo_times) = (Vec::new(), Vec::new());
         for run in 0..RUNS {
-            if run % 2 == 0 {
-                our_times.push(ours()?);
-                lstopo_times.push(lstopo()?);
-            } else {
-                lstopo_times.push(lstopo()?);
-                our_times.push(ours()?);
-            }
+            let [ours, lstopo] = in_turns(run % 2 == 0, [&mut || ours(), &mut || lstopo()])?;
+            our_times.push(ours);
+            lstopo_times.push(lstopo);
         }
         let estimate =
             ratio_of_medians(&our_times, &lstopo_times, 1).context("no time was taken")?;

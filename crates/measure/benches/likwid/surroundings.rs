@@ -5,12 +5,45 @@ use std::path::Path;
 
 use anyhow::Context;
 use nearfar_machine::{CpuSet, Machine};
-use nearfar_measure::{Caution, before_measuring, read_environment};
+use nearfar_measure::{before_measuring, read_environment};
 use nearfar_record::Environment;
+use nearfar_sys::pin_thread;
 use nearfar_units::Bytes;
 
 use crate::likwid_bench::{LikwidBench, Workgroup};
 use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL};
+
+/// Does this on a CPU, by a thread of its own: the pin would be inherited by all later processes.
+///
+/// # Errors
+/// When the thread cannot be pinned, and those of the work.
+pub fn on_cpu<T: Send>(
+    cpu: u32,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| {
+            pin_thread(&CpuSet::single(cpu))?;
+            work()
+        });
+        done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Two sides of a comparison, either of which goes first in its turn.
+///
+/// # Errors
+/// Those of the sides.
+pub fn in_turns<T>(
+    ours_first: bool,
+    sides: [&mut dyn FnMut() -> anyhow::Result<T>; 2],
+) -> anyhow::Result<[T; 2]> {
+    if ours_first {
+        return Ok([sides[0]()?, sides[1]()?]);
+    }
+    let theirs = sides[1]()?;
+    Ok([sides[0]()?, theirs])
+}
 
 /// The machine that the bench runs on.
 #[derive(Debug)]
@@ -23,7 +56,6 @@ pub struct Surroundings {
     pub one: Workgroup,
     /// One thread on every core with that node.
     pub all: Workgroup,
-    cautions: Vec<Caution>,
 }
 
 impl Surroundings {
@@ -35,14 +67,13 @@ impl Surroundings {
         let root = Path::new("/");
         let machine = nearfar_topology::read_live(root)?;
         let environment = read_environment(root);
-        let cautions = before_measuring(&machine, &environment, &[]);
         let one = likwid.one_thread()?;
         let all = likwid.thread_per_core(&machine)?;
         let initiators = machine.initiators();
         let home = initiators.iter().find(|c| one.cpus.iter().any(|&cpu| c.cpus.contains(cpu)));
         let node = home.and_then(|initiator| initiator.memory_nodes.first());
         let node = node.context("no memory node is local to the first CPU")?;
-        Ok(Self { machine, environment, node, one, all, cautions })
+        Ok(Self { machine, environment, node, one, all })
     }
 
     /// Says which machine this is, and what the figures can and cannot show.
@@ -82,8 +113,7 @@ impl Surroundings {
         let (one, all) = (options.rounds, options.rounds.div_ceil(ROUNDS_PER_ROUND_OF_ALL));
         writeln!(out, "rounds   {one} with one thread, {all} with all\n")?;
         writeln!(out, "{EXPLANATION}")?;
-        for caution in &self.cautions {
-            let warning = caution.warning();
+        for warning in before_measuring(&self.machine, &self.environment, &[]) {
             writeln!(out, "warning: {}; {}", warning.message, warning.remedy)?;
         }
         Ok(out.flush()?)

@@ -95,7 +95,8 @@ fn unknown(cpu: u32, level: impl Into<u32>, what: &str) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_machine::{CacheKind, Source};
+    use nearfar_machine::CacheKind;
+    use nearfar_specimen::empty_machine;
 
     const KIB: u64 = 1 << 10;
 
@@ -107,23 +108,7 @@ mod tests {
             line_bytes: Some(64),
             cpus: cpus.parse().unwrap(),
         };
-        Machine {
-            source: Source::Live,
-            packages: Vec::new(),
-            nodes: Vec::new(),
-            cores: Vec::new(),
-            caches: caches.iter().map(cache).collect(),
-            distances: None,
-            firmware_figures: Vec::new(),
-            devices: Vec::new(),
-            allowed_cpus: "0-3".parse().unwrap(),
-            allowed_nodes: "0".parse().unwrap(),
-            interleave_weights: None,
-            memory_modules: None,
-            empty_memory_sockets: None,
-            memory_modules_unknown: None,
-            notes: Vec::new(),
-        }
+        Machine { caches: caches.iter().map(cache).collect(), ..empty_machine() }
     }
 
     /// Two cores share the second level, four the third.

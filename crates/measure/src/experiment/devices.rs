@@ -16,9 +16,8 @@ use nearfar_record::{
 use self::sizes::Sizes;
 use super::Planned;
 use super::latency::size_word;
-use super::omitted::omitted;
+use super::omitted::{omitted, unusable_parts};
 use super::setting::Setting;
-use super::unusable::unusable_parts;
 use super::whole_initiator::WholeInitiator;
 
 /// Every suite: the largest size from pinned memory of every node, each way. `standard` has also

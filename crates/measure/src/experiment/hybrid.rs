@@ -2,24 +2,21 @@
 //! section 6): the bandwidth of each of the four kinds of transfer, the overlap of each two, and
 //! points that the fitted model is validated by.
 
-mod memories;
 mod settings;
 
 use std::collections::BTreeMap;
 
 use nearfar_kernels::Mix;
-use nearfar_machine::MemoryPolicy;
+use nearfar_machine::{MemoryKind, MemoryPolicy};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, HybridCoordinates, HybridPoint, PageSplit,
     ReasonCode, Record, Suite, TransferKind, summarize_case,
 };
 
-use self::memories::{Memories, memories};
 use self::settings::{PointSetting, corner, pair, surface};
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for};
-use super::setting::Setting;
-use super::unusable::unusable_parts;
+use super::omitted::{made, omitted, unusable_parts};
+use super::setting::{Loop, Setting};
 use super::whole_initiator::WholeInitiator;
 
 /// The four kinds alone: what the settings of the pairs follow from.
@@ -177,11 +174,7 @@ fn case(setting: Setting<'_>, memories: &Memories, point: &PointSetting) -> Resu
     };
     let mix = Mix::new(point.loads, point.stores, point.stores > 0).map_err(invalid)?;
     let id = memories.id(&label(point, &mix));
-    let kernel = mix.to_string();
-    let Some(variant) = setting.preferred(&kernel) else {
-        let forced = setting.inputs.variant.as_deref();
-        return Err(no_variant(id, &kernel, forced));
-    };
+    let of = setting.preferred(&*id, &mix.to_string())?;
     let loaded = point.load_pages.map(|pages| memories.policy(pages));
     let stored = point.store_pages.map(|pages| memories.policy(pages));
     let (memory, write_memory) = match (loaded, stored) {
@@ -195,12 +188,11 @@ fn case(setting: Setting<'_>, memories: &Memories, point: &PointSetting) -> Resu
         }
     };
     // Two arrays, which may lie on one node or on two.
-    let mut plan = memories.initiator.stream(&kernel, &variant, memory, 2);
+    let mut plan = memories.initiator.stream(&of, memory, 2);
     plan.write_memory = write_memory;
-    let stream = match plan.on_memory(setting) {
-        Ok(stream) => stream,
-        Err(reason) => return Err(omitted_for(id, reason)),
-    };
+    let threads = plan.threads;
+    let actors = plan.on_memory(setting).map(|stream| vec![Actor::Stream(stream)]);
+    let Loop { kernel, variant } = of;
     let coordinates = HybridCoordinates {
         initiator: memories.initiator.index(),
         fast_node: memories.fast,
@@ -210,15 +202,11 @@ fn case(setting: Setting<'_>, memories: &Memories, point: &PointSetting) -> Resu
         stores: mix.stores(),
         load_pages: point.load_pages,
         store_pages: point.store_pages,
-        threads: stream.threads,
+        threads,
         kernel,
         variant,
     };
-    Ok(Case {
-        id,
-        coordinates: vec![Coordinates::Hybrid(coordinates)],
-        actors: vec![Actor::Stream(stream)],
-    })
+    made(id, vec![Coordinates::Hybrid(coordinates)], actors)
 }
 
 impl Memories {
@@ -242,4 +230,68 @@ impl Memories {
             }
         }
     }
+}
+
+/// An initiator and two memories that it uses at the same time.
+#[derive(Debug)]
+struct Memories {
+    initiator: WholeInitiator,
+    /// The node that should be faster. If it is not, the model holds all the same.
+    fast: u32,
+    slow: u32,
+}
+
+/// How fast a kind of memory should be, the fastest first.
+fn rank(kind: MemoryKind) -> u32 {
+    match kind {
+        MemoryKind::Hbm => 0,
+        MemoryKind::Dram => 1,
+        MemoryKind::Unknown => 2,
+        MemoryKind::Cxl => 3,
+        MemoryKind::Nvm => 4,
+        MemoryKind::Gpu => 5,
+    }
+}
+
+/// The memories of the first initiator that has two, in `full` of the first of each package. A
+/// initiator with memory of several kinds near it has each kind beside the next slower one; any
+/// other its own node beside the nearest of the others.
+fn memories(setting: Setting<'_>) -> Vec<Memories> {
+    let is_full = setting.inputs.suite == Suite::Full;
+    let mut packages = Vec::new();
+    let mut all = Vec::new();
+    for initiator in WholeInitiator::all(setting) {
+        let package = setting.machine.only_package(&initiator.initiator.cpus);
+        if packages.contains(&package) || !is_full && !all.is_empty() {
+            continue;
+        }
+        let pairs = node_pairs(setting, &initiator);
+        packages.extend((!pairs.is_empty()).then_some(package));
+        let of = |(fast, slow)| Memories { initiator: initiator.clone(), fast, slow };
+        all.extend(pairs.into_iter().map(of));
+    }
+    all
+}
+
+/// Pairs of a fast and a slow node for an initiator.
+fn node_pairs(setting: Setting<'_>, initiator: &WholeInitiator) -> Vec<(u32, u32)> {
+    let nodes = initiator.targets(setting);
+    let Some(&own) = nodes.iter().find(|&&node| initiator.owns(node)) else {
+        return Vec::new();
+    };
+    // Memory of a whole package or machine is near to each of its initiators.
+    let is_near = |node: &&u32| {
+        let node = setting.machine.node(**node);
+        node.is_some_and(|node| initiator.initiator.cpus.is_subset(&node.locality))
+    };
+    let kind_of = |node: u32| setting.machine.node(node).map(|node| rank(node.kind));
+    let mut near: Vec<(Option<u32>, u32)> =
+        nodes.iter().filter(is_near).map(|&node| (kind_of(node), node)).collect();
+    // Stable: the nearest of each kind stays first.
+    near.sort_by_key(|&(rank, _)| rank);
+    near.dedup_by_key(|&mut (rank, _)| rank);
+    if near.len() > 1 {
+        return near.windows(2).map(|pair| (pair[0].1, pair[1].1)).collect();
+    }
+    initiator.nearest_remote(setting).map(|remote| (own, remote)).into_iter().collect()
 }

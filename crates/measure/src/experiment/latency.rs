@@ -14,8 +14,8 @@ use self::sizes::{curve, llc_multiple, memory_bytes};
 
 pub(super) use self::sizes::size_word;
 use super::Planned;
+use super::omitted::unusable_parts;
 use super::setting::Setting;
-use super::unusable::unusable_parts;
 use super::whole_initiator::{WholeInitiator, of_each_kind};
 
 /// Bytes that are walked through before others: 64 base pages, the group of multichase. The

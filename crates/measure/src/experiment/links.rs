@@ -8,9 +8,8 @@ use nearfar_record::{
 };
 
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for};
-use super::setting::Setting;
-use super::unusable::unusable_parts;
+use super::omitted::{made, omitted, unusable_parts};
+use super::setting::{Loop, Setting};
 use super::whole_initiator::WholeInitiator;
 
 /// One that reads and one that writes past the caches: links carry data either way. But for
@@ -35,15 +34,9 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     planned.absent = unusable_parts(setting, Experiment::Links);
     let (ends, skipped) = ends(setting);
     planned.absent.extend(skipped);
-    let mut loops = Vec::new();
-    for kernel in setting.kernels(&KERNELS) {
-        let Some(variant) = setting.preferred(kernel.name) else {
-            let forced = setting.inputs.variant.as_deref();
-            planned.absent.push(no_variant(format!("links/{}", kernel.name), kernel.name, forced));
-            continue;
-        };
-        loops.push(Streams { setting, kernel: kernel.name, variant });
-    }
+    let kernels = setting.kernels(&KERNELS);
+    let loops = setting.loops(Experiment::Links, kernels, &mut planned.absent);
+    let loops: Vec<Streams<'_>> = loops.iter().map(|of| Streams { setting, of }).collect();
     let pairs = || ends.iter().flat_map(|from| ends.iter().map(move |to| (from, to)));
     let links: Vec<(&End, &End)> = pairs().filter(|(a, b)| a.package != b.package).collect();
     for streams in &loops {
@@ -66,11 +59,11 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     if let ([first, ..], [_, ..]) = (measured, left_out)
         && links.iter().any(|(from, to)| !from.initiators_alone(to).is_empty())
     {
-        let others: Vec<&str> = left_out.iter().map(|of| of.kernel).collect();
+        let others: Vec<&str> = left_out.iter().map(|streams| streams.of.kernel.as_str()).collect();
         let text = format!(
             "one initiator alone uses another package's memory by {} only; --suite full measures {} \
              there too",
-            first.kernel,
+            first.of.kernel,
             others.join(", ")
         );
         planned.absent.push(omitted("links/alone_kernels", ReasonCode::FullSuiteOnly, text));
@@ -152,8 +145,7 @@ fn nodes_of_package(setting: Setting<'_>, package: u32) -> NodeSet {
 /// What the cases of a kernel have in common.
 struct Streams<'a> {
     setting: Setting<'a>,
-    kernel: &'a str,
-    variant: String,
+    of: &'a Loop,
 }
 
 impl Streams<'_> {
@@ -169,7 +161,7 @@ impl Streams<'_> {
                 Ok([there, back].concat())
             }),
         };
-        made(&name, place, actors)
+        named(&name, place, actors)
     }
 
     /// One initiator of a package on the memory of another.
@@ -179,7 +171,7 @@ impl Streams<'_> {
             initiator: Some(only.index()),
             ..self.place(from.package, to.package, Way::OneWay, only.threads())
         };
-        made(&name, place, self.actors(std::slice::from_ref(only), to))
+        named(&name, place, self.actors(std::slice::from_ref(only), to))
     }
 
     fn place(&self, from_package: u32, to_package: u32, way: Way, threads: u32) -> LinkCoordinates {
@@ -188,8 +180,8 @@ impl Streams<'_> {
             to_package,
             initiator: None,
             way,
-            kernel: self.kernel.into(),
-            variant: self.variant.clone(),
+            kernel: self.of.kernel.clone(),
+            variant: self.of.variant.clone(),
             threads,
         }
     }
@@ -202,7 +194,7 @@ impl Streams<'_> {
         };
         let sharers = initiators.len() as u64;
         let stream = |initiator: &WholeInitiator| {
-            let plan = initiator.stream(self.kernel, &self.variant, memory.clone(), sharers);
+            let plan = initiator.stream(self.of, memory.clone(), sharers);
             plan.on_memory(self.setting).map(Actor::Stream)
         };
         initiators.iter().map(stream).collect()
@@ -210,15 +202,12 @@ impl Streams<'_> {
 }
 
 /// A case of these actors, named by who moves data; or why there is none.
-fn made(
+fn named(
     name: &str,
     place: LinkCoordinates,
     actors: Result<Vec<Actor>, Reason>,
 ) -> Result<Case, Absent> {
     let LinkCoordinates { to_package, way, kernel, variant, .. } = &place;
     let id = format!("links/{name}-package{to_package}/{}/{kernel}/{variant}", way.as_str());
-    match actors {
-        Ok(actors) => Ok(Case { id, coordinates: vec![Coordinates::Links(place)], actors }),
-        Err(reason) => Err(omitted_for(id, reason)),
-    }
+    made(id, vec![Coordinates::Links(place)], actors)
 }

@@ -10,10 +10,9 @@ use nearfar_record::{
 };
 
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for};
-use super::setting::Setting;
+use super::omitted::{made, omitted, one_core, unusable_parts};
+use super::setting::{Loop, Setting};
 use super::stream::StreamPlan;
-use super::unusable::unusable_parts;
 
 /// One that reads, one that stores past the caches, and one that does both through them.
 const KERNELS: [&str; 3] = ["load", "triad", "copy_nt"];
@@ -45,28 +44,16 @@ fn suite_sets(suite: Suite) -> u32 {
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned =
         Planned { cases: Vec::new(), absent: unusable_parts(setting, Experiment::Mixes) };
-    let mut kernels = Vec::new();
-    for kernel in setting.kernels(&KERNELS) {
-        if let Some(variant) = setting.preferred(kernel.name) {
-            kernels.push(Loop { kernel: kernel.name, variant });
-        } else {
-            let forced = setting.inputs.variant.as_deref();
-            planned.absent.push(no_variant(format!("mixes/{}", kernel.name), kernel.name, forced));
-        }
-    }
+    let kernels = setting.kernels(&KERNELS);
+    let kernels = setting.loops(Experiment::Mixes, kernels, &mut planned.absent);
     let parts = Parts {
         initiators: setting.machine.initiators(),
         usable: setting.initiator_groups(),
         nodes: setting.targets().collect(),
         kernels,
     };
-    let cores: usize = parts.usable.iter().map(|initiator| initiator.cores.len()).sum();
-    if cores < 2 {
-        let text = format!(
-            "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
-            setting.machine.allowed_cpus
-        );
-        planned.absent.push(omitted(Experiment::Mixes.as_str(), ReasonCode::OneCore, text));
+    if let Some(absent) = one_core(setting, Experiment::Mixes, &parts.usable) {
+        planned.absent.push(absent);
         return planned;
     }
     if parts.nodes.is_empty() || parts.kernels.is_empty() {
@@ -79,13 +66,6 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let case = |(index, set): (u32, Vec<Drawn<'_>>)| case(setting, &l3_domains, index, &set);
     planned.extend((0..).zip(sets).map(case));
     planned
-}
-
-/// A kernel in the variant in which it is measured.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Loop {
-    kernel: &'static str,
-    variant: String,
 }
 
 /// What streams are drawn from.
@@ -210,14 +190,8 @@ fn case(
     index: u32,
     set: &[Drawn<'_>],
 ) -> Result<Case, Absent> {
-    let id = format!("mixes/{index}");
-    match actors(setting, l3_domains, set) {
-        Ok(actors) => {
-            let coordinates = vec![Coordinates::Mixes(MixCoordinates { index })];
-            Ok(Case { id, coordinates, actors })
-        }
-        Err(reason) => Err(omitted_for(id, reason)),
-    }
+    let coordinates = vec![Coordinates::Mixes(MixCoordinates { index })];
+    made(format!("mixes/{index}"), coordinates, actors(setting, l3_domains, set))
 }
 
 fn actors(
@@ -234,9 +208,9 @@ fn actors(
             .map(|other| other.threads)
             .sum();
         let cores = (drawn.initiator, earlier + drawn.threads);
-        let loops = (drawn.runs.kernel, drawn.runs.variant.as_str());
         let (memory, sharers) = (drawn.memory.clone(), sharers(set, drawn));
-        let plan = StreamPlan::spread(l3_domains, cores, loops, memory, sharers)?.after(earlier);
+        let plan =
+            StreamPlan::spread(l3_domains, cores, drawn.runs, memory, sharers)?.after(earlier);
         actors.push(Actor::Stream(plan.on_memory(setting)?));
     }
     Ok(actors)

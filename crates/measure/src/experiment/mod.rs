@@ -13,14 +13,12 @@ mod mixes;
 mod omitted;
 mod pair_thinning;
 mod pairs;
-mod planned;
 mod roofs;
 mod scaling;
 mod setting;
 mod sharing;
 mod stream;
 mod thread_spread;
-mod unusable;
 mod whole_initiator;
 mod working_set;
 
@@ -42,6 +40,17 @@ pub struct Planned {
     pub cases: Vec<Case>,
     /// What is left out, with the reasons.
     pub absent: Vec<Absent>,
+}
+
+impl Extend<Result<Case, Absent>> for Planned {
+    fn extend<Cases: IntoIterator<Item = Result<Case, Absent>>>(&mut self, cases: Cases) {
+        for case in cases {
+            match case {
+                Ok(case) => self.cases.push(case),
+                Err(absent) => self.absent.push(absent),
+            }
+        }
+    }
 }
 
 /// Parts of an experiment that are planned one after the other: the cases of a later part

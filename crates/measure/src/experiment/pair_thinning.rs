@@ -1,6 +1,5 @@
 //! Which cells of the pairs matrix the suite `standard` measures on a machine with many pairs.
 
-use nearfar_kernels::Kernel;
 use nearfar_record::{Absent, ReasonCode};
 
 use super::omitted::omitted;
@@ -13,7 +12,7 @@ const MOST_CELLS: usize = 400;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell<'a> {
     pub is_local: bool,
-    pub kernel: &'a Kernel,
+    pub kernel: &'a str,
     /// 0 is the best variant.
     pub variant_rank: usize,
     pub threads: u32,
@@ -59,14 +58,14 @@ impl Thinning {
 
     /// Whether a cell is measured.
     pub fn keeps(self, cell: Cell<'_>) -> bool {
-        let is_triad = matches!(cell.kernel.name, "triad" | "triad_nt");
+        let is_triad = matches!(cell.kernel, "triad" | "triad_nt");
         let is_dropped = |step: Self| match step {
             Self::Nothing => false,
             Self::RemoteCounts => {
                 !cell.is_local && cell.threads > 1 && cell.threads < cell.all_threads
             }
             Self::RemoteVariants => !cell.is_local && cell.variant_rank > 0,
-            Self::RemoteKernels => !cell.is_local && !is_triad && cell.kernel.name != "load",
+            Self::RemoteKernels => !cell.is_local && !is_triad && cell.kernel != "load",
             Self::LocalVariants => cell.is_local && cell.variant_rank > 0,
             Self::RemoteTriads => !cell.is_local && is_triad && cell.threads > 1,
         };
@@ -104,7 +103,6 @@ impl Thinning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_kernels::find;
 
     fn cells(initiators: u32, cores: u32) -> Vec<Cell<'static>> {
         let mut cells = Vec::new();
@@ -113,14 +111,14 @@ mod tests {
                 for name in ["load", "copy", "copy_nt", "triad", "triad_nt"] {
                     for variant_rank in 0..2 {
                         for threads in [1, 2, cores / 2, cores] {
-                            let kernel = find(name).unwrap();
-                            let is_local = from == to;
+                            let (is_local, all_threads) = (from == to, cores);
+                            let kernel = name;
                             cells.push(Cell {
                                 is_local,
                                 kernel,
                                 variant_rank,
                                 threads,
-                                all_threads: cores,
+                                all_threads,
                             });
                         }
                     }
@@ -145,7 +143,7 @@ mod tests {
             let cells = cells(initiators, 8);
             let thinning = Thinning::for_cells(cells.iter().copied());
             let is_needed = |cell: &&Cell<'_>| {
-                cell.kernel.name.starts_with("triad") && cell.variant_rank == 0 && cell.threads == 1
+                cell.kernel.starts_with("triad") && cell.variant_rank == 0 && cell.threads == 1
             };
             assert!(
                 cells.iter().filter(is_needed).all(|&cell| thinning.keeps(cell)),

@@ -1,7 +1,7 @@
 //! `pairs`: every group of CPUs against every memory node, alone (braithwaite2012,
 //! algorithm 1): how fast each group of cores reaches each memory.
 
-use nearfar_kernels::{CATALOG, Kernel};
+use nearfar_kernels::CATALOG;
 use nearfar_machine::{CpuGroup, CpuSet, MemoryNode, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, PairCoordinates, ReasonCode, Record, Stage,
@@ -9,17 +9,16 @@ use nearfar_record::{
 };
 
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for};
+use super::omitted::{made, omitted, unusable_parts};
 use super::pair_thinning::{Cell, Thinning};
-use super::setting::{Groups, Setting};
+use super::setting::{Groups, Loop, Setting};
 use super::stream::StreamPlan;
 use super::thread_spread::{cores_in_turn, l3_domain_count};
-use super::unusable::unusable_parts;
 
 /// A kernel and the variants of it that are measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    pub kernel: &'static Kernel,
+    pub kernel: &'static str,
     /// Its variants, best or preferred first.
     pub variants: Vec<String>,
 }
@@ -40,7 +39,7 @@ pub fn suite_kernels(suite: Suite) -> Vec<&'static str> {
 }
 
 /// The kernels of the matrix.
-fn kernels(setting: Setting<'_>) -> Vec<&'static Kernel> {
+fn kernels(setting: Setting<'_>) -> Vec<&'static str> {
     setting.kernels(&suite_kernels(setting.inputs.suite))
 }
 
@@ -60,20 +59,20 @@ pub fn screening_cases(setting: Setting<'_>) -> Planned {
     if setting.inputs.suite != Suite::Standard {
         return planned;
     }
-    let groups = Groups::of(setting);
-    let Some(cpu_group) = groups.usable().next() else {
+    let groups = Groups::of(setting, setting.inputs.group_by);
+    let Some(cpu_group) = groups.usable.first() else {
         return planned;
     };
     for kernel in kernels(setting) {
-        let variants = setting.offered(kernel.name);
+        let variants = setting.offered(kernel);
         if variants.len() <= KEPT_VARIANTS {
             continue;
         }
         for node in nearest_and_farthest(setting, &groups, cpu_group) {
             for variant in &variants {
-                let loops = (kernel, variant.as_str());
+                let of = Loop { kernel: kernel.into(), variant: variant.clone() };
                 let stage = Stage::Screening;
-                planned.extend([case(setting, &groups, cpu_group, node, loops, 1, stage)]);
+                planned.extend([case(setting, &groups, cpu_group, node, &of, 1, stage)]);
             }
         }
     }
@@ -100,10 +99,9 @@ pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, V
     let mut choices = Vec::new();
     let mut absent = Vec::new();
     for kernel in kernels(setting) {
-        let offered = setting.offered(kernel.name);
+        let offered = setting.offered(kernel);
         if offered.is_empty() {
-            let forced = setting.inputs.variant.as_deref();
-            absent.push(no_variant(format!("pairs/{}", kernel.name), kernel.name, forced));
+            absent.push(setting.no_variant(format!("pairs/{kernel}"), kernel));
             continue;
         }
         let variants = match setting.inputs.suite {
@@ -124,7 +122,7 @@ pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, V
 fn screen(
     setting: Setting<'_>,
     record: &Record,
-    kernel: &'static Kernel,
+    kernel: &str,
     offered: Vec<String>,
 ) -> (Vec<String>, Vec<Absent>) {
     if offered.len() <= KEPT_VARIANTS {
@@ -149,7 +147,7 @@ fn screen(
                 None => "gave no figure where all were to be tried".into(),
             };
             let text = format!("{found}; kept: {}", kept.join(", "));
-            omitted(format!("pairs/{}/{variant}", kernel.name), ReasonCode::ScreenedOut, text)
+            omitted(format!("pairs/{kernel}/{variant}"), ReasonCode::ScreenedOut, text)
         })
         .collect();
     (kept, absent)
@@ -160,7 +158,7 @@ fn screen(
 fn screening_score(
     setting: Setting<'_>,
     record: &Record,
-    kernel: &Kernel,
+    kernel: &str,
     variant: &str,
     offered: &[String],
 ) -> Option<f64> {
@@ -169,7 +167,7 @@ fn screening_score(
             case.coordinates.iter().filter_map(Coordinates::as_pair).any(|pair| {
                 pair.stage == Stage::Screening
                     && pair.memory_node == wanted_node
-                    && pair.kernel == kernel.name
+                    && pair.kernel == kernel
                     && pair.variant == wanted
             })
         })?;
@@ -191,9 +189,9 @@ fn screening_score(
 /// The matrix: every group of CPUs x target x chosen variant x thread count that the suite measures,
 /// and what of it is not applicable or left out of too many.
 fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
-    let groups = Groups::of(setting);
+    let groups = Groups::of(setting, setting.inputs.group_by);
     let rows: Vec<Row<'_>> =
-        groups.usable().map(|cpu_group| Row::of(setting, &groups, cpu_group)).collect();
+        groups.usable.iter().map(|cpu_group| Row::of(setting, &groups, cpu_group)).collect();
     let cells = || rows.iter().flat_map(|row| row.cells(setting, choices));
     let measurable = || cells().filter(|(_, place)| place.fits).map(|(cell, _)| cell);
     // Who names kernels or a variant wants them all.
@@ -205,8 +203,8 @@ fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Abs
     let mut planned = Planned::default();
     planned.extend(cells().filter(|&(cell, place)| !place.fits || thinning.keeps(cell)).map(
         |(cell, Place { cpu_group, node, variant, .. })| {
-            let loops = (cell.kernel, variant);
-            case(setting, &groups, cpu_group, node, loops, cell.threads, Stage::Matrix)
+            let of = Loop { kernel: cell.kernel.into(), variant: variant.into() };
+            case(setting, &groups, cpu_group, node, &of, cell.threads, Stage::Matrix)
         },
     ));
     let Planned { cases, mut absent } = planned;
@@ -296,7 +294,7 @@ fn case(
     groups: &Groups,
     cpu_group: &CpuGroup,
     memory_node: u32,
-    (kernel, variant): (&Kernel, &str),
+    of: &Loop,
     threads: u32,
     stage: Stage,
 ) -> Result<Case, Absent> {
@@ -304,35 +302,26 @@ fn case(
         Stage::Screening => "pairs/screening",
         Stage::Matrix => "pairs",
     };
-    let id = format!(
-        "{prefix}/{}{}/node{memory_node}/{}/{variant}/t{threads}",
-        cpu_group.kind.group(),
-        cpu_group.index,
-        kernel.name
-    );
+    let CpuGroup { kind, index, .. } = *cpu_group;
+    let Loop { kernel, variant } = of;
+    let group = kind.group();
+    let id = format!("{prefix}/{group}{index}/node{memory_node}/{kernel}/{variant}/t{threads}");
+    let coordinates = PairCoordinates {
+        group_by: kind,
+        index,
+        initiator: cpu_group.initiator,
+        cpu_node: groups.initiator_of(cpu_group).and_then(|initiator| initiator.cpu_node),
+        memory_node,
+        kernel: kernel.clone(),
+        variant: variant.clone(),
+        threads,
+        stage,
+    };
     // PREFERRED and proven, not BIND: a full node then shows as misplaced
     // pages, where BIND would have the process killed.
     let memory = MemoryPolicy::Preferred(memory_node);
-    let (cores, loops) = ((cpu_group, threads), (kernel.name, variant));
-    let stream = StreamPlan::spread(&groups.l3_domains, cores, loops, memory, 1)
-        .and_then(|plan| plan.on_memory(setting));
-    let stream = match stream {
-        Ok(stream) => stream,
-        Err(reason) => return Err(omitted_for(id, reason)),
-    };
-    Ok(Case {
-        id,
-        coordinates: vec![Coordinates::Pairs(PairCoordinates {
-            group_by: cpu_group.kind,
-            index: cpu_group.index,
-            initiator: cpu_group.initiator,
-            cpu_node: groups.initiator_of(cpu_group).and_then(|initiator| initiator.cpu_node),
-            memory_node,
-            kernel: kernel.name.into(),
-            variant: variant.into(),
-            threads,
-            stage,
-        })],
-        actors: vec![Actor::Stream(stream)],
-    })
+    let plan = StreamPlan::spread(&groups.l3_domains, (cpu_group, threads), of, memory, 1);
+    let stream = plan.and_then(|plan| plan.on_memory(setting));
+    let actors = stream.map(|stream| vec![Actor::Stream(stream)]);
+    made(id, vec![Coordinates::Pairs(coordinates)], actors)
 }

@@ -11,8 +11,8 @@ use nearfar_record::{
 
 use super::Planned;
 use super::affinity::{compact_order, scatter_order};
-use super::omitted::{no_variant, omitted, omitted_for};
-use super::setting::Setting;
+use super::omitted::{made, omitted};
+use super::setting::{Loop, Setting};
 use super::stream::StreamPlan;
 use super::working_set::memory_working_set;
 
@@ -37,18 +37,10 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
         return planned;
     }
     let counts = thread_counts(setting, &places);
-    for kernel in setting.kernels(suite_kernels(setting.inputs.suite)) {
-        let Some(variant) = setting.preferred(kernel.name) else {
-            let forced = setting.inputs.variant.as_deref();
-            planned.absent.push(no_variant(
-                format!("scaling/{}", kernel.name),
-                kernel.name,
-                forced,
-            ));
-            continue;
-        };
+    let kernels = setting.kernels(suite_kernels(setting.inputs.suite));
+    for of in setting.loops(Experiment::Scaling, kernels, &mut planned.absent) {
         for &threads in &counts {
-            planned.extend(cases(setting, &places, (kernel.name, &variant), threads));
+            planned.extend(cases(setting, &places, &of, threads));
         }
     }
     planned
@@ -107,7 +99,7 @@ fn thread_counts(setting: Setting<'_>, places: &Places) -> Vec<u32> {
 fn cases(
     setting: Setting<'_>,
     places: &Places,
-    loops: (&str, &str),
+    of: &Loop,
     threads: u32,
 ) -> impl Iterator<Item = Result<Case, Absent>> {
     let [compact, scatter] =
@@ -120,13 +112,13 @@ fn cases(
     };
     std::iter::once((vec![Affinity::Unbound], None))
         .chain(pinned)
-        .map(move |(affinities, cpus)| case(setting, places, loops, threads, &affinities, cpus))
+        .map(move |(affinities, cpus)| case(setting, places, of, threads, &affinities, cpus))
 }
 
 fn case(
     setting: Setting<'_>,
     places: &Places,
-    (kernel, variant): (&str, &str),
+    of: &Loop,
     threads: u32,
     affinities: &[Affinity],
     thread_cpus: Option<Vec<u32>>,
@@ -145,8 +137,7 @@ fn case(
     let room = everywhere.into_iter().map(|node| setting.available_on(node)).min().flatten();
     let wanted = memory_working_set(caches_of(&scattered), room, setting.inputs.working_set_bytes);
     let plan = StreamPlan {
-        kernel,
-        variant,
+        of,
         cpus: may_use,
         thread_cpus,
         threads,
@@ -155,22 +146,17 @@ fn case(
         sharers: 1,
     };
     let names: Vec<&str> = affinities.iter().map(|affinity| affinity.as_str()).collect();
+    let Loop { kernel, variant } = of;
     let id = format!("scaling/{kernel}/{variant}/t{threads}/{}", names.join("+"));
-    let stream = match plan.with_working_set(setting, wanted, caches_of(&seen)) {
-        Ok(stream) => stream,
-        Err(reason) => return Err(omitted_for(id, reason)),
-    };
     let coordinates = |&affinity: &Affinity| {
         Coordinates::Scaling(ScalingCoordinates {
             affinity,
             threads,
-            kernel: kernel.into(),
-            variant: variant.into(),
+            kernel: kernel.clone(),
+            variant: variant.clone(),
         })
     };
-    Ok(Case {
-        id,
-        coordinates: affinities.iter().map(coordinates).collect(),
-        actors: vec![Actor::Stream(stream)],
-    })
+    let stream = plan.with_working_set(setting, wanted, caches_of(&seen));
+    let actors = stream.map(|stream| vec![Actor::Stream(stream)]);
+    made(id, affinities.iter().map(coordinates).collect(), actors)
 }

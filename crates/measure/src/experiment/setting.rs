@@ -1,12 +1,20 @@
 //! What cases are made from.
 
-use nearfar_kernels::{CATALOG, Kernel};
+use nearfar_kernels::CATALOG;
 use nearfar_machine::{CpuGroup, CpuSet, GroupBy, Initiator, Machine};
-use nearfar_record::{Header, Inputs};
+use nearfar_record::{Absent, Experiment, Header, Inputs, ReasonCode};
 
 use super::cpu_places::CpuPlaces;
+use super::omitted::omitted;
 use super::working_set::node_memory_is_known;
 use crate::executor::OfferedVariants;
+
+/// A kernel, mix or arithmetic in the variant that is measured.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Loop {
+    pub kernel: String,
+    pub variant: String,
+}
 
 /// What an experiment is made from.
 #[derive(Debug, Clone, Copy)]
@@ -39,14 +47,14 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The catalog's kernels of these names, or of those that the user named.
-    pub(super) fn kernels(&self, of_suite: &[&str]) -> Vec<&'static Kernel> {
+    /// The catalog's kernels of these names, or those that the user named.
+    pub(super) fn kernels(&self, of_suite: &[&str]) -> Vec<&'static str> {
         let asked = self.inputs.kernels.as_ref();
         let is_wanted = |name: &str| match asked {
             Some(names) => names.iter().any(|asked| asked == name),
             None => of_suite.contains(&name),
         };
-        CATALOG.iter().filter(|kernel| is_wanted(kernel.name)).collect()
+        CATALOG.iter().map(|kernel| kernel.name).filter(|name| is_wanted(name)).collect()
     }
 
     /// Names of kernels and mixes, each once: those that the user named, in that order, else those
@@ -73,9 +81,34 @@ impl<'a> Setting<'a> {
         self.variants.of(kernel).iter().filter(wanted).cloned().collect()
     }
 
-    /// The variant in which a kernel is measured outside `pairs`: the preferred one.
-    pub(super) fn preferred(&self, kernel: &str) -> Option<String> {
-        self.offered(kernel).into_iter().next()
+    /// The loop of a kernel in its preferred variant, in which it is measured outside `pairs`; why
+    /// `case` has none where no variant of it can run.
+    pub(super) fn preferred(&self, case: impl Into<String>, kernel: &str) -> Result<Loop, Absent> {
+        match self.offered(kernel).into_iter().next() {
+            Some(variant) => Ok(Loop { kernel: kernel.into(), variant }),
+            None => Err(self.no_variant(case, kernel)),
+        }
+    }
+
+    /// The same of several kernels; what cannot run is noted.
+    pub(super) fn loops(
+        &self,
+        experiment: Experiment,
+        kernels: impl IntoIterator<Item: AsRef<str>>,
+        absent: &mut Vec<Absent>,
+    ) -> Vec<Loop> {
+        let of_kernel = |kernel: &str| self.preferred(format!("{experiment}/{kernel}"), kernel);
+        let found = kernels.into_iter().map(|kernel| of_kernel(kernel.as_ref()));
+        found.filter_map(|of| of.map_err(|missing| absent.push(missing)).ok()).collect()
+    }
+
+    /// A kernel that cannot run here.
+    pub(super) fn no_variant(&self, case: impl Into<String>, kernel: &str) -> Absent {
+        let text = match &self.inputs.variant {
+            Some(forced) => format!("{kernel} does not exist in {forced}, or not on this CPU"),
+            None => format!("{kernel} needs vector instructions that this CPU does not have"),
+        };
+        omitted(case, ReasonCode::NoVariant, text)
     }
 
     /// Memory nodes that can be a target.
@@ -99,10 +132,15 @@ impl<'a> Setting<'a> {
         [self.available_bytes, of_node].into_iter().flatten().min()
     }
 
-    /// The cores of an initiator that the process may use, as a group of CPUs.
+    /// The cores of initiators that the process may use, as groups of CPUs.
     pub(super) fn initiator_groups(&self) -> Vec<CpuGroup> {
-        let all = self.machine.cpu_groups(GroupBy::Memory);
-        all.into_iter().filter(|cpu_group| !cpu_group.cores.is_empty()).collect()
+        self.usable_groups(GroupBy::Memory)
+    }
+
+    /// Groups of CPUs with at least one CPU that the process may use.
+    fn usable_groups(&self, kind: GroupBy) -> Vec<CpuGroup> {
+        let all = self.machine.cpu_groups(kind).into_iter();
+        all.filter(|cpu_group| !cpu_group.cores.is_empty()).collect()
     }
 }
 
@@ -110,22 +148,17 @@ impl<'a> Setting<'a> {
 pub(super) struct Groups {
     pub initiators: Vec<Initiator>,
     pub l3_domains: Vec<CpuSet>,
-    /// Of the kind that was asked for.
-    pub cpu_groups: Vec<CpuGroup>,
+    /// Of one kind, with at least one CPU that the process may use.
+    pub usable: Vec<CpuGroup>,
 }
 
 impl Groups {
-    pub fn of(setting: Setting<'_>) -> Self {
+    pub fn of(setting: Setting<'_>, kind: GroupBy) -> Self {
         Self {
             initiators: setting.machine.initiators(),
             l3_domains: setting.machine.l3_domains(),
-            cpu_groups: setting.machine.cpu_groups(setting.inputs.group_by),
+            usable: setting.usable_groups(kind),
         }
-    }
-
-    /// Groups of CPUs with at least one CPU that the process may use.
-    pub fn usable(&self) -> impl Iterator<Item = &CpuGroup> {
-        self.cpu_groups.iter().filter(|cpu_group| !cpu_group.cores.is_empty())
     }
 
     pub fn initiator_of(&self, cpu_group: &CpuGroup) -> Option<&Initiator> {

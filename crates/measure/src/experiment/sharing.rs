@@ -3,17 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_machine::{CpuGroup, CpuSet, Initiator, MemoryPolicy};
+use nearfar_machine::{CpuGroup, CpuSet, GroupBy, MemoryPolicy};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, Grid, Reason, ReasonCode, SharingCoordinates,
     Suite,
 };
 
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for, one_initiator};
-use super::setting::Setting;
+use super::omitted::{made, omitted, one_core, one_initiator, unusable_parts};
+use super::setting::{Groups, Loop, Setting};
 use super::stream::StreamPlan;
-use super::unusable::unusable_parts;
 
 /// The paper ran the triad; `full` also reads, and stores past the caches.
 fn suite_kernels(suite: Suite) -> &'static [&'static str] {
@@ -39,46 +38,24 @@ const MOST_COUNTS: usize = 6;
 /// of other packages for each of the firmware's distances.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
-    let places = Places::of(setting);
-    let cores: usize = places.usable.iter().map(|initiator| initiator.cores.len()).sum();
-    if cores < 2 {
-        let text = format!(
-            "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
-            setting.machine.allowed_cpus
-        );
-        planned.absent.push(omitted(Experiment::Sharing.as_str(), ReasonCode::OneCore, text));
+    let groups = Groups::of(setting, GroupBy::Memory);
+    if let Some(absent) = one_core(setting, Experiment::Sharing, &groups.usable) {
+        planned.absent.push(absent);
         return planned;
     }
-    if places.usable.len() < 2 {
+    if groups.usable.len() < 2 {
         planned.absent.push(one_initiator(Experiment::Sharing.as_str(), setting.machine));
         return planned;
     }
     planned.absent = unusable_parts(setting, Experiment::Sharing);
-    let (pairs, not_shared) = places.pairs_of_nodes(setting);
+    let (pairs, not_shared) = pairs_of_nodes(setting, &groups);
     planned.absent.extend(not_shared);
-    for kernel in setting.kernels(suite_kernels(setting.inputs.suite)) {
-        let Some(variant) = setting.preferred(kernel.name) else {
-            let forced = setting.inputs.variant.as_deref();
-            planned.absent.push(no_variant(
-                format!("sharing/{}", kernel.name),
-                kernel.name,
-                forced,
-            ));
-            continue;
-        };
-        let streams =
-            Streams { setting, l3_domains: &places.l3_domains, kernel: kernel.name, variant };
+    let kernels = setting.kernels(suite_kernels(setting.inputs.suite));
+    for of in setting.loops(Experiment::Sharing, kernels, &mut planned.absent) {
+        let streams = Streams { setting, l3_domains: &groups.l3_domains, of };
         planned.extend(pairs.iter().flat_map(|node| streams.cases(node)));
     }
     planned
-}
-
-/// Who can share what: looked up once for all cases.
-struct Places {
-    initiators: Vec<Initiator>,
-    /// Initiators with CPUs that may be used.
-    usable: Vec<CpuGroup>,
-    l3_domains: Vec<CpuSet>,
 }
 
 /// A memory node, the initiator near it and those far from it.
@@ -88,91 +65,79 @@ struct SharedNode<'a> {
     remote: Vec<&'a CpuGroup>,
 }
 
-impl Places {
-    fn of(setting: Setting<'_>) -> Self {
-        Self {
-            initiators: setting.machine.initiators(),
-            usable: setting.initiator_groups(),
-            l3_domains: setting.machine.l3_domains(),
-        }
-    }
-
-    fn initiator(&self, cpu_group: &CpuGroup) -> Option<&Initiator> {
-        self.initiators.iter().find(|initiator| initiator.index == cpu_group.initiator)
-    }
-
-    fn pairs_of_nodes(&self, setting: Setting<'_>) -> (Vec<SharedNode<'_>>, Vec<Absent>) {
-        let mut shared = Vec::new();
-        let mut absent = Vec::new();
-        let mut alike = 0;
-        for node in setting.targets() {
-            let is_near = |cpu_group: &&CpuGroup| {
-                self.initiator(cpu_group)
-                    .is_some_and(|initiator| initiator.memory_nodes.contains(node))
-            };
-            let (near, far): (Vec<&CpuGroup>, Vec<&CpuGroup>) =
-                self.usable.iter().partition(is_near);
-            let name = format!("sharing/node{node}");
-            let Some(&local) = near.first() else {
-                let text = format!("no core that this process may use is local to node {node}");
-                absent.push(omitted(name, ReasonCode::CpusNotAllowed, text));
-                continue;
-            };
-            if far.is_empty() {
-                let text = format!("every initiator that may be used is local to node {node}");
-                absent.push(omitted(name, ReasonCode::OneInitiator, text));
-                continue;
-            }
-            let all = far.len();
-            let remote = match setting.inputs.grid {
-                Grid::Full => far,
-                Grid::Sparse => self.one_of_each_relation(setting, local, node, far),
-            };
-            alike += all - remote.len();
-            shared.push(SharedNode { node, local, remote });
-        }
-        if alike > 0 {
-            let text = format!(
-                "the sparse grid has for each memory node one remote initiator of its package and \
-                 one of other packages at each distance; {alike} pairs of a node and an initiator that \
-                 are like these by the firmware's word are left out; --grid full (suite full) \
-                 measures them"
-            );
-            absent.push(omitted("sharing/alike", ReasonCode::FullSuiteOnly, text));
-        }
-        (shared, absent)
-    }
-
-    /// The first of these initiators for each way in which they can lie to the node.
-    fn one_of_each_relation<'a>(
-        &self,
-        setting: Setting<'_>,
-        local: &CpuGroup,
-        node: u32,
-        remote: Vec<&'a CpuGroup>,
-    ) -> Vec<&'a CpuGroup> {
-        let machine = setting.machine;
-        let package = |cpu_group: &CpuGroup| {
-            self.initiator(cpu_group).and_then(|initiator| machine.only_package(&initiator.cpus))
+fn pairs_of_nodes<'a>(
+    setting: Setting<'_>,
+    groups: &'a Groups,
+) -> (Vec<SharedNode<'a>>, Vec<Absent>) {
+    let mut shared = Vec::new();
+    let mut absent = Vec::new();
+    let mut alike = 0;
+    for node in setting.targets() {
+        let is_near = |cpu_group: &&CpuGroup| {
+            groups
+                .initiator_of(cpu_group)
+                .is_some_and(|initiator| initiator.memory_nodes.contains(node))
         };
-        let home = package(local);
-        let mut seen = BTreeSet::new();
-        let is_new = |cpu_group: &&CpuGroup| {
-            let same_package = home.is_some() && package(cpu_group) == home;
-            let from = self.initiator(cpu_group).and_then(|initiator| initiator.cpu_node);
-            let distance = from.and_then(|from| machine.distance(from, node));
-            seen.insert((same_package, distance))
+        let (near, far): (Vec<&CpuGroup>, Vec<&CpuGroup>) = groups.usable.iter().partition(is_near);
+        let name = format!("sharing/node{node}");
+        let Some(&local) = near.first() else {
+            let text = format!("no core that this process may use is local to node {node}");
+            absent.push(omitted(name, ReasonCode::CpusNotAllowed, text));
+            continue;
         };
-        remote.into_iter().filter(is_new).collect()
+        if far.is_empty() {
+            let text = format!("every initiator that may be used is local to node {node}");
+            absent.push(omitted(name, ReasonCode::OneInitiator, text));
+            continue;
+        }
+        let all = far.len();
+        let remote = match setting.inputs.grid {
+            Grid::Full => far,
+            Grid::Sparse => one_of_each_relation(setting, groups, local, node, far),
+        };
+        alike += all - remote.len();
+        shared.push(SharedNode { node, local, remote });
     }
+    if alike > 0 {
+        let text = format!(
+            "the sparse grid has for each memory node one remote initiator of its package and \
+             one of other packages at each distance; {alike} pairs of a node and an initiator that \
+             are like these by the firmware's word are left out; --grid full (suite full) \
+             measures them"
+        );
+        absent.push(omitted("sharing/alike", ReasonCode::FullSuiteOnly, text));
+    }
+    (shared, absent)
+}
+
+/// The first of these initiators for each way in which they can lie to the node.
+fn one_of_each_relation<'a>(
+    setting: Setting<'_>,
+    groups: &Groups,
+    local: &CpuGroup,
+    node: u32,
+    remote: Vec<&'a CpuGroup>,
+) -> Vec<&'a CpuGroup> {
+    let machine = setting.machine;
+    let package = |cpu_group: &CpuGroup| {
+        groups.initiator_of(cpu_group).and_then(|initiator| machine.only_package(&initiator.cpus))
+    };
+    let home = package(local);
+    let mut seen = BTreeSet::new();
+    let is_new = |cpu_group: &&CpuGroup| {
+        let same_package = home.is_some() && package(cpu_group) == home;
+        let from = groups.initiator_of(cpu_group).and_then(|initiator| initiator.cpu_node);
+        let distance = from.and_then(|from| machine.distance(from, node));
+        seen.insert((same_package, distance))
+    };
+    remote.into_iter().filter(is_new).collect()
 }
 
 /// What the cases of a kernel have in common.
 struct Streams<'a> {
     setting: Setting<'a>,
     l3_domains: &'a [CpuSet],
-    kernel: &'a str,
-    variant: String,
+    of: Loop,
 }
 
 impl Streams<'_> {
@@ -218,19 +183,10 @@ impl Streams<'_> {
             .iter()
             .map(|(side, threads)| format!("initiator{}x{threads}", side.index))
             .collect();
-        let id = format!(
-            "sharing/node{}/{}/{}/{}",
-            shared.node,
-            names.join("+"),
-            self.kernel,
-            self.variant
-        );
+        let Loop { kernel, variant } = &self.of;
+        let id = format!("sharing/node{}/{}/{kernel}/{variant}", shared.node, names.join("+"));
         let sharers = sides.len() as u64;
         let stream = |side| self.stream(side, shared.node, sharers);
-        let actors: Vec<Actor> = match sides.into_iter().map(stream).collect() {
-            Ok(actors) => actors,
-            Err(reason) => return Err(omitted_for(id, reason)),
-        };
         let coordinates = |remote: &&CpuGroup| {
             Coordinates::Sharing(SharingCoordinates {
                 memory_node: shared.node,
@@ -238,16 +194,17 @@ impl Streams<'_> {
                 remote_initiator: remote.initiator,
                 local_threads: n,
                 remote_threads: m,
-                kernel: self.kernel.into(),
-                variant: self.variant.clone(),
+                kernel: kernel.clone(),
+                variant: variant.clone(),
             })
         };
-        Ok(Case { id, coordinates: remote.iter().map(coordinates).collect(), actors })
+        let actors = sides.into_iter().map(stream).collect();
+        made(id, remote.iter().map(coordinates).collect(), actors)
     }
 
     fn stream(&self, side: (&CpuGroup, u32), node: u32, sharers: u64) -> Result<Actor, Reason> {
-        let (loops, memory) = ((self.kernel, self.variant.as_str()), MemoryPolicy::Preferred(node));
-        let plan = StreamPlan::spread(self.l3_domains, side, loops, memory, sharers)?;
+        let memory = MemoryPolicy::Preferred(node);
+        let plan = StreamPlan::spread(self.l3_domains, side, &self.of, memory, sharers)?;
         plan.on_memory(self.setting).map(Actor::Stream)
     }
 }

@@ -3,7 +3,7 @@
 use nearfar_machine::{Binding, CpuGroup, CpuSet, MemoryPolicy};
 use nearfar_record::{Pinning, Reason, ReasonCode, Stream};
 
-use super::setting::Setting;
+use super::setting::{Loop, Setting};
 use super::thread_spread::spread_over_l3_domains;
 use super::working_set::{WorkingSet, lay_out_steps, memory_working_set};
 use crate::kernel_name::MemoryKernel;
@@ -11,10 +11,8 @@ use crate::kernel_name::MemoryKernel;
 /// A stream on memory that is to be planned.
 #[derive(Debug, Clone)]
 pub(super) struct StreamPlan<'a> {
-    /// Kernel or mix by its name.
-    pub kernel: &'a str,
-    /// Instruction-set variant by its name.
-    pub variant: &'a str,
+    /// What its threads run.
+    pub of: &'a Loop,
     /// CPUs that its threads may use.
     pub cpus: CpuSet,
     /// The CPU of each thread; `None` for threads that are not pinned.
@@ -30,18 +28,18 @@ pub(super) struct StreamPlan<'a> {
 }
 
 impl<'a> StreamPlan<'a> {
-    /// Pinned threads that run a kernel in a variant, on memory that `sharers` streams use, this
+    /// Pinned threads that run a loop, on memory that `sharers` streams use, this
     /// one among them.
     pub fn pinned(
         cpus: CpuSet,
         thread_cpus: Vec<u32>,
-        (kernel, variant): (&'a str, &'a str),
+        of: &'a Loop,
         memory: MemoryPolicy,
         sharers: u64,
     ) -> Self {
         let threads = u32::try_from(thread_cpus.len()).unwrap_or(u32::MAX);
         let thread_cpus = Some(thread_cpus);
-        Self { kernel, variant, cpus, thread_cpus, threads, memory, write_memory: None, sharers }
+        Self { of, cpus, thread_cpus, threads, memory, write_memory: None, sharers }
     }
 
     /// The same with so many threads of a group of CPUs, one on a core, in turn over its L3 domains.
@@ -51,7 +49,7 @@ impl<'a> StreamPlan<'a> {
     pub fn spread(
         l3_domains: &[CpuSet],
         (cpu_group, threads): (&CpuGroup, u32),
-        loops: (&'a str, &'a str),
+        of: &'a Loop,
         memory: MemoryPolicy,
         sharers: u64,
     ) -> Result<Self, Reason> {
@@ -65,7 +63,7 @@ impl<'a> StreamPlan<'a> {
                     cpu_group.cores.len()
                 ),
             })?;
-        Ok(Self::pinned(cpu_group.cpus(), thread_cpus, loops, memory, sharers))
+        Ok(Self::pinned(cpu_group.cpus(), thread_cpus, of, memory, sharers))
     }
 
     /// The stream without its first threads, which are another's.
@@ -105,14 +103,14 @@ impl<'a> StreamPlan<'a> {
         wanted: WorkingSet,
         caches: Option<u64>,
     ) -> Result<Stream, Reason> {
-        let kernel = MemoryKernel::named(self.kernel)?;
+        let kernel = MemoryKernel::named(&self.of.kernel)?;
         let slices = lay_out_steps(wanted, &kernel.array_widths(), u64::from(self.threads));
         let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
         let one_per_core =
             self.thread_cpus.as_ref().is_none_or(|cpus| setting.places.are_one_per_core(cpus));
         Ok(Stream {
-            kernel: self.kernel.into(),
-            variant: self.variant.into(),
+            kernel: self.of.kernel.clone(),
+            variant: self.of.variant.clone(),
             binding: Binding { cpus: self.cpus.clone(), memory: self.memory.clone() },
             write_memory: self.write_memory.clone(),
             threads: self.threads,

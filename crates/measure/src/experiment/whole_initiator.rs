@@ -4,7 +4,7 @@ use nearfar_machine::{CpuSet, Initiator, Machine, MemoryPolicy};
 use nearfar_record::{Absent, Experiment, ReasonCode, Suite};
 
 use super::omitted::omitted;
-use super::setting::Setting;
+use super::setting::{Loop, Setting};
 use super::stream::StreamPlan;
 use super::thread_spread::cores_in_turn;
 
@@ -92,15 +92,9 @@ impl WholeInitiator {
     }
 
     /// A stream of all its threads.
-    pub fn stream<'a>(
-        &self,
-        kernel: &'a str,
-        variant: &'a str,
-        memory: MemoryPolicy,
-        sharers: u64,
-    ) -> StreamPlan<'a> {
+    pub fn stream<'a>(&self, of: &'a Loop, memory: MemoryPolicy, sharers: u64) -> StreamPlan<'a> {
         let (cpus, thread_cpus) = (self.cpus.clone(), self.thread_cpus.clone());
-        StreamPlan::pinned(cpus, thread_cpus, (kernel, variant), memory, sharers)
+        StreamPlan::pinned(cpus, thread_cpus, of, memory, sharers)
     }
 
     /// The caches of each of its cores: initiators with equal ones are alike.

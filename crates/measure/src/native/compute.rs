@@ -4,6 +4,7 @@ use nearfar_kernels::{FlopLoop, Flops, Variant};
 use nearfar_record::{Reason, ReasonCode};
 
 use super::memory_loop::{no_variant, parse_variant};
+use super::work::Work;
 
 /// Turns whose result is worked out one number after the other.
 const CHECKED_TURNS: u32 = 8;
@@ -69,60 +70,14 @@ impl Computing {
         Self { compute_loop, run_flops, turns: FIRST_BLOCK, result: None, calls: 0, flops: 0 }
     }
 
-    /// Operations so far.
-    pub fn flops(&self) -> u64 {
-        self.flops
-    }
-
-    /// Blocks so far.
-    pub fn calls(&self) -> u64 {
-        self.calls
-    }
-
-    pub fn is_warm(&self) -> bool {
-        self.calls >= WARM_CALLS
-    }
-
-    /// Sets the block to about so many operations.
-    pub fn set_block(&mut self, flops: u64) {
-        self.set_turns(flops / self.compute_loop.flop_loop.flops(1));
-    }
-
-    /// Cuts the block in two.
-    pub fn halve_block(&mut self) {
-        self.set_turns(self.turns / 2);
-    }
-
     fn set_turns(&mut self, turns: u64) {
         self.turns = turns.max(1);
         self.result = None;
     }
 
-    /// Computes the next block.
-    ///
-    /// # Errors
-    /// When as many turns gave something else before.
-    pub fn step(&mut self) -> Result<(), Reason> {
-        let result = self.run(self.turns);
-        let expected = *self.result.get_or_insert(result);
-        self.calls += 1;
-        self.flops += self.compute_loop.flop_loop.flops(self.turns);
-        self.compare(self.turns, result, expected)
-    }
-
     fn run(&self, turns: u64) -> u64 {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         (self.run_flops)(&self.compute_loop.flop_loop, turns)
-    }
-
-    /// Checks what a few turns give. What a whole block gives nobody can work out in time: blocks
-    /// are held against each other.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn check(&self) -> Result<(), Reason> {
-        let turns = u64::from(CHECKED_TURNS);
-        self.compare(turns, self.run(turns), self.compute_loop.expected)
     }
 
     fn compare(&self, turns: u64, found: u64, expected: u64) -> Result<(), Reason> {
@@ -138,6 +93,44 @@ impl Computing {
                 flop_loop.variant()
             ),
         })
+    }
+}
+
+impl Work for Computing {
+    fn done(&self) -> u64 {
+        self.flops
+    }
+
+    fn passes(&self) -> u64 {
+        self.calls
+    }
+
+    fn is_warm(&self) -> bool {
+        self.calls >= WARM_CALLS
+    }
+
+    fn set_block(&mut self, flops: u64) {
+        self.set_turns(flops / self.compute_loop.flop_loop.flops(1));
+    }
+
+    fn halve_block(&mut self) {
+        self.set_turns(self.turns / 2);
+    }
+
+    /// Of as many turns each block gives what the first one gave.
+    fn step(&mut self) -> Result<(), Reason> {
+        let result = self.run(self.turns);
+        let expected = *self.result.get_or_insert(result);
+        self.calls += 1;
+        self.flops += self.compute_loop.flop_loop.flops(self.turns);
+        self.compare(self.turns, result, expected)
+    }
+
+    /// Checks what a few turns give. What a whole block gives nobody can work out in time: blocks
+    /// are held against each other.
+    fn check(&mut self) -> Result<(), Reason> {
+        let turns = u64::from(CHECKED_TURNS);
+        self.compare(turns, self.run(turns), self.compute_loop.expected)
     }
 }
 
@@ -172,7 +165,7 @@ mod tests {
             computing.halve_block();
             computing.step().unwrap();
             computing.step().unwrap();
-            assert_eq!((computing.flops(), computing.calls()), ((7 + 3 + 3) * flops, 3));
+            assert_eq!((computing.done(), computing.passes()), ((7 + 3 + 3) * flops, 3));
             computing.check().unwrap();
         }
     }

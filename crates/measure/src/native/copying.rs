@@ -7,6 +7,7 @@ use nearfar_record::{Reason, ReasonCode, Transfer as Planned};
 use super::instruments::OpenTransfer;
 use super::job::Slice;
 use super::loops::TransferDevices;
+use super::work::Work;
 
 /// Copies after which links, drivers and devices are as in a long run: the first ones map memory
 /// and raise clocks.
@@ -50,39 +51,31 @@ impl<'a> Copying<'a> {
             block: 1,
         })
     }
+}
 
-    pub fn useful_bytes(&self) -> u64 {
+impl Work for Copying<'_> {
+    fn done(&self) -> u64 {
         self.copies * self.copy_bytes
     }
 
-    pub fn copies(&self) -> u64 {
+    fn passes(&self) -> u64 {
         self.copies
     }
 
-    /// Time of all copies so far by the device's own clock, ns; `None` where it has none.
-    pub fn device_ns(&self) -> Option<u64> {
-        self.device_ns
-    }
-
-    pub fn is_warm(&self) -> bool {
+    fn is_warm(&self) -> bool {
         self.copies >= WARM_COPIES
     }
 
-    /// Sets the block to about so many bytes, a copy at least.
-    pub fn set_block(&mut self, bytes: u64) {
+    /// A copy at least.
+    fn set_block(&mut self, bytes: u64) {
         self.block = (bytes / self.copy_bytes.max(1)).max(1);
     }
 
-    /// Cuts the block in two, where it has more than one copy.
-    pub fn halve_block(&mut self) {
+    fn halve_block(&mut self) {
         self.block = (self.block / 2).max(1);
     }
 
-    /// Makes the copies of the next block.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn step(&mut self) -> Result<(), Reason> {
+    fn step(&mut self) -> Result<(), Reason> {
         for _ in 0..self.block {
             let copied = self.transfer.copy().map_err(refused)?;
             self.copies += 1;
@@ -93,11 +86,12 @@ impl<'a> Copying<'a> {
     }
 
     /// Checks that what arrived is what was sent, every byte.
-    ///
-    /// # Errors
-    /// When it is not, or the device fails.
-    pub fn check(&mut self) -> Result<(), Reason> {
+    fn check(&mut self) -> Result<(), Reason> {
         self.transfer.check().map_err(refused)
+    }
+
+    fn device_ns(&self) -> Option<u64> {
+        self.device_ns
     }
 }
 

@@ -9,8 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use nearfar_kernels::Pattern;
-use nearfar_machine::{Machine, MemoryPolicy};
+use nearfar_machine::MemoryPolicy;
 use nearfar_record::{PLACED_FRACTION, Pages, Reason, ReasonCode};
 use nearfar_sys::{
     HUGE_PAGE_BYTES, MovedPages, Refusal, achieved_page_sizes, base_page_bytes, bind_range,
@@ -80,15 +79,11 @@ impl Pool {
     ///
     /// # Errors
     /// When there is no room, or threads cannot be started.
-    pub fn map_movable(
-        request: PoolRequest<'_>,
-        node_memory_is_known: bool,
-        pattern: &Pattern,
-    ) -> Result<Self, Reason> {
-        let mut pool = Self::reserve(request, node_memory_is_known)?;
+    pub fn map_movable(request: PoolRequest<'_>) -> Result<Self, Reason> {
+        let mut pool = Self::reserve(request)?;
         // Where this is refused pages are moved from where they come to lie.
         bind_range(pool.mapping(), request.policy).ok();
-        pool.fill_all(request.cpus, pattern)?;
+        pool.fill_all(request)?;
         Ok(pool)
     }
 
@@ -97,11 +92,11 @@ impl Pool {
     /// # Errors
     /// When the kernel does not move pages, or not all of them.
     pub fn deal(&self, splits: &[Split]) -> Result<(), NotDealt> {
-        let all_huge = self.pages() != Pages::Small
+        let all_huge = self.pages != Pages::Small
             && achieved_page_sizes(self.mapping())
                 .is_ok_and(|sizes| sizes.huge_bytes == self.bytes());
         let page_bytes = if all_huge { HUGE_PAGE_BYTES } else { base_page_bytes() };
-        let dealt_pages = (dealt_bytes(self.pages()) / page_bytes).max(1);
+        let dealt_pages = (dealt_bytes(self.pages) / page_bytes).max(1);
         for split in splits {
             let turn = Turn::new(&split.weights);
             let moved = move_pages(self.addresses(&split.range), page_bytes, |page| {
@@ -129,15 +124,12 @@ impl Pool {
         request: PoolRequest<'_>,
         splits: &[Split],
         move_refused: &str,
-        machine: &Machine,
-        node_memory_is_known: bool,
-        pattern: &Pattern,
     ) -> Result<Self, Reason> {
-        let mut pool = Self::reserve(request, node_memory_is_known)?;
+        let mut pool = Self::reserve(request)?;
         match pool.bind_runs(splits) {
-            Ok(()) => pool.fill_all(request.cpus, pattern)?,
+            Ok(()) => pool.fill_all(request)?,
             Err(refusal) => {
-                pool.fill_from_nodes(splits, machine, pattern).map_err(|no_way| {
+                pool.fill_from_nodes(splits, request).map_err(|no_way| {
                     no_way.unwrap_or_else(|| Reason {
                         code: ReasonCode::Denied,
                         text: format!("pages cannot be dealt out: {move_refused}; {refusal}"),
@@ -153,7 +145,7 @@ impl Pool {
         for split in splits {
             let range = self.addresses(&split.range);
             let turn = Turn::new(&split.weights);
-            for (run, node) in turn.runs_of_bytes(range.bytes(), dealt_bytes(self.pages())) {
+            for (run, node) in turn.runs_of_bytes(range.bytes(), dealt_bytes(self.pages)) {
                 let run = range.part(run.start, run.len());
                 bind_range(run, &MemoryPolicy::Preferred(node))?;
             }
@@ -192,6 +184,7 @@ fn check_moved(moved: &MovedPages, split: &Split) -> Result<(), Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nearfar_machine::Machine;
     use nearfar_sys::{PageNodes, prove_part};
 
     use super::super::pool::node_cpus;
@@ -228,7 +221,7 @@ mod tests {
         };
         let splits = [split(0..400 * 512, [3, 1]), split(400 * 512..1000 * 512, [1, 9])];
         let policy = MemoryPolicy::Interleave(ends.into_iter().collect());
-        let request = request(&policy, Pages::Small, 1000 * 4096, &machine);
+        let request = request(&policy, Pages::Small, 1000 * 4096, (&machine, &pattern));
         let check = |pool: &mut Pool| {
             assert!(holds_pattern(pool, &pattern, 0..1000 * 512));
             for (split, expected) in splits.iter().zip([[300, 100], [60, 540]]) {
@@ -237,17 +230,17 @@ mod tests {
                 assert_eq!((found.pages(), found.on(ends[1])), (expected.iter().sum(), of_last));
             }
         };
-        let mut movable = Pool::map_movable(request, false, &pattern).unwrap();
+        let mut movable = Pool::map_movable(request).unwrap();
         for splits in [&[split(0..1000 * 512, [1, 1])][..], &splits] {
             movable.deal(splits).unwrap();
         }
         check(&mut movable);
-        let mut bound = Pool::map_split(request, &splits, "", &machine, false, &pattern).unwrap();
+        let mut bound = Pool::map_split(request, &splits, "").unwrap();
         check(&mut bound);
-        let mut touched = Pool::reserve(request, false).unwrap();
+        let mut touched = Pool::reserve(request).unwrap();
         // A node without CPUs cannot touch.
         let has_cpus = ends.iter().all(|&node| node_cpus(node, &machine).is_some());
-        let outcome = touched.fill_from_nodes(&splits, &machine, &pattern);
+        let outcome = touched.fill_from_nodes(&splits, request);
         assert_eq!(outcome.is_ok(), has_cpus);
         if has_cpus {
             check(&mut touched);
@@ -262,9 +255,9 @@ mod tests {
         let policy = MemoryPolicy::Interleave(machine.allowed_nodes.clone());
         let huge_pages = 4 * nodes.len();
         let bytes = (huge_pages * HUGE_PAGE_BYTES) as u64;
-        let request = request(&policy, Pages::Transparent, bytes, &machine);
+        let request = request(&policy, Pages::Transparent, bytes, (&machine, &pattern));
         let all = 0..huge_pages * HUGE_PAGE_BYTES / size_of::<f64>();
-        let pool = Pool::map_movable(request, false, &pattern).unwrap();
+        let pool = Pool::map_movable(request).unwrap();
         pool.deal(&[Split { range: all.clone(), weights }]).unwrap();
         let found = found(&pool, &all, &machine);
         for &node in &nodes {
@@ -276,20 +269,20 @@ mod tests {
     fn nodes_that_are_not_there_are_refused() {
         let (machine, pattern) = live();
         let policy = MemoryPolicy::Preferred(machine.allowed_nodes.first().unwrap());
-        let request = request(&policy, Pages::Small, 1 << 20, &machine);
+        let request = request(&policy, Pages::Small, 1 << 20, (&machine, &pattern));
         let nowhere = [Split { range: 0..1000, weights: [(1023, 1)].into() }];
-        let pool = Pool::map_movable(request, false, &pattern).unwrap();
+        let pool = Pool::map_movable(request).unwrap();
         match pool.deal(&nowhere).unwrap_err() {
             NotDealt::Refused(reason) => assert!(reason.text.contains("ENODEV"), "{reason:?}"),
             NotDealt::MoveRefused(refusal) => panic!("another way would not help: {refusal}"),
         }
-        let refused = Pool::map_split(request, &nowhere, "moving: no", &machine, false, &pattern);
+        let refused = Pool::map_split(request, &nowhere, "moving: no");
         let reason = refused.unwrap_err();
         assert_eq!(reason.code, ReasonCode::Denied);
         assert!(reason.text.contains("moving: no") && reason.text.contains("mbind"), "{reason:?}");
         let bound: MemoryPolicy = "bind:0".parse().unwrap();
         let request = PoolRequest { policy: &bound, ..request };
-        assert!(Pool::map(request, &machine, false, &pattern).is_err());
+        assert!(Pool::map(request).is_err());
     }
 
     #[test]

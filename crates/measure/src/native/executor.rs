@@ -11,8 +11,6 @@ use nearfar_record::{
 use nearfar_sys::monotonic;
 use nearfar_units::nanoseconds;
 
-use super::actor_sample::actor_sample;
-use super::disturbance::{Taken, disturbances_of};
 use super::instruments::Instruments;
 use super::layout::{Layout, lay_out};
 use super::look::look_from;
@@ -20,6 +18,7 @@ use super::loops::{ActorLoop, Loops, offered_variants};
 use super::pool::no_thread;
 use super::pools::Pools;
 use super::proof::{Placed, Proven};
+use super::seen::{Taken, actor_sample, disturbances_of};
 use super::window::{Meeting, Needs, Windows};
 use super::worker::{Walk, walk};
 use crate::executor::{
@@ -39,13 +38,6 @@ pub struct NativeExecutor {
     pub(super) instruments: Instruments,
     loops: Loops,
     pools: Pools,
-}
-
-/// When pages are proven, by the windows of their case.
-#[derive(Debug, Clone, Copy)]
-enum Moment {
-    Before,
-    After,
 }
 
 /// What the threads of a case did, where their pages were before, and what CPU time others took
@@ -98,7 +90,7 @@ impl NativeExecutor {
     ) -> Result<Vec<Window>, Failure> {
         let placed = self.pools.placed(layouts);
         let ran = self.run_threads(case, layouts, loops, &placed, request)?;
-        let after = prove(&placed, Moment::After, &self.machine).map_err(Failure::Refused)?;
+        let after = prove(&placed, "after", &self.machine)?;
         let placements: Vec<Placement> = ran
             .before
             .into_iter()
@@ -149,7 +141,7 @@ impl NativeExecutor {
             .collect();
         let jobs = self.pools.cut_slices(layouts);
         let prove_before = || {
-            let before = prove(placed, Moment::Before, machine).map_err(Failure::Refused)?;
+            let before = prove(placed, "before", machine)?;
             Ok((before, Taken::read(&cpus)))
         };
         // Pages that no thread is to touch first are there already.
@@ -204,12 +196,8 @@ impl NativeExecutor {
     }
 }
 
-/// Where the pages of each actor are.
-fn prove(placed: &[Placed], moment: Moment, machine: &Machine) -> Result<Vec<Proven>, Reason> {
-    let when = match moment {
-        Moment::Before => "before",
-        Moment::After => "after",
-    };
+/// Where the pages of each actor are, `when` being before or after the case.
+fn prove(placed: &[Placed], when: &str, machine: &Machine) -> Result<Vec<Proven>, Reason> {
     let in_time =
         |reason: Reason| Reason { text: format!("{when} the case: {}", reason.text), ..reason };
     placed.iter().map(|placed| placed.prove(machine).map_err(in_time)).collect()
@@ -263,7 +251,7 @@ impl Executor for NativeExecutor {
         }
         // Another order of a chase's nodes in every round: none stands for all.
         let seed = self.seed.wrapping_add(u64::from(request.round));
-        let loops = self.loops.of_case(case, seed).map_err(Failure::Refused)?;
+        let loops = self.loops.of_case(case, seed)?;
         let layouts = lay_out(case);
         let measured = self
             .pools

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use nearfar_machine::{CpuSet, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Pages, Pinning, Stream, Transfer};
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy, NodeSet};
+use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -113,9 +113,18 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
     let mut ends = PoolEnds::new();
     let lay_out = |actor: &Actor| match actor {
         Actor::Stream(stream) => Layout::of_stream(stream, &mut ends),
-        Actor::Chase(chase) => Layout::of_chase(chase, &mut ends),
+        Actor::Chase(chase) => {
+            let bytes = chase.working_set_bytes;
+            Layout::whole(&chase.binding, chase.thread_cpu, bytes, chase.pages, &mut ends)
+        }
         Actor::Compute(compute) => Layout::without_arrays(&compute.thread_cpus, &compute.cpus),
-        Actor::Transfer(transfer) => Layout::of_transfer(transfer, &mut ends),
+        Actor::Transfer(transfer) if transfer.peer.is_some() => {
+            Layout::without_arrays(&[transfer.thread_cpu], &transfer.binding.cpus)
+        }
+        Actor::Transfer(transfer) => {
+            let (cpu, bytes) = (transfer.thread_cpu, transfer.memory_bytes());
+            Layout::whole(&transfer.binding, cpu, bytes, transfer.pages, &mut ends)
+        }
         Actor::Command(command) => Layout::without_arrays(&[], &command.binding.cpus),
     };
     case.actors.iter().map(lay_out).collect()
@@ -175,36 +184,23 @@ impl Layout {
         }
     }
 
-    /// What is walked through is written once, to lay the walk.
-    fn of_chase(chase: &Chase, ends: &mut PoolEnds) -> Self {
-        let policy = &chase.binding.memory;
-        let key = PoolKey::new(policy, chase.pages, false, chase.working_set_bytes);
-        let memory = take_array(&key, elements(chase.working_set_bytes), 1, ends);
+    /// One slice of one thread: of a chase, which writes it once to lay its walk; of a transfer, whose
+    /// device may write it.
+    fn whole(
+        binding: &Binding,
+        thread_cpu: u32,
+        bytes: u64,
+        pages: Pages,
+        ends: &mut PoolEnds,
+    ) -> Self {
+        let policy = &binding.memory;
+        let key = PoolKey::new(policy, pages, false, bytes);
+        let memory = take_array(&key, elements(bytes), 1, ends);
         Self {
-            cpus: vec![CpuSet::single(chase.thread_cpu)],
-            touching_cpus: chase.binding.cpus.clone(),
             areas: area_of([&memory], policy, false).into_iter().collect(),
             destination: Some(memory),
-            sources: Vec::new(),
             is_whole: true,
-        }
-    }
-
-    /// All of the host's pages are one slice, which the device may write.
-    fn of_transfer(transfer: &Transfer, ends: &mut PoolEnds) -> Self {
-        if transfer.peer.is_some() {
-            return Self::without_arrays(&[transfer.thread_cpu], &transfer.binding.cpus);
-        }
-        let policy = &transfer.binding.memory;
-        let key = PoolKey::new(policy, transfer.pages, false, transfer.memory_bytes());
-        let memory = take_array(&key, elements(transfer.memory_bytes()), 1, ends);
-        Self {
-            cpus: vec![CpuSet::single(transfer.thread_cpu)],
-            touching_cpus: transfer.binding.cpus.clone(),
-            areas: area_of([&memory], policy, false).into_iter().collect(),
-            destination: Some(memory),
-            sources: Vec::new(),
-            is_whole: true,
+            ..Self::without_arrays(&[thread_cpu], &binding.cpus)
         }
     }
 
@@ -271,6 +267,7 @@ fn thread_cpus(stream: &Stream, thread: usize) -> CpuSet {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use nearfar_record::Chase;
 
     /// A stream of threads on CPU 0.
     pub fn stream(kernel: &str, memory: &str, threads: u32, bytes: u64) -> Stream {

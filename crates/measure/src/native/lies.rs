@@ -13,16 +13,15 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nearfar_kernels::{Checksum, Constants};
-use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy};
-use nearfar_record::{
-    Actor, Case, Disturbance, Pages, Pinning, ReasonCode, Stream, ThreadSample, TrafficMethod,
-};
+use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
+use nearfar_record::{Actor, Case, Disturbance, ReasonCode, Stream, ThreadSample, TrafficMethod};
+use nearfar_specimen::stream;
 use nearfar_sys::monotonic_ns;
 use nearfar_units::nanoseconds;
 
 use super::NativeExecutor;
 use super::instruments::Instruments;
-use super::memory_loop::{Arrays, MemoryLoop};
+use super::memory_loop::Arrays;
 use super::stream::RunLoop;
 use crate::executor::{Executor, Failure, Interrupt, Window, WindowRequest};
 
@@ -65,17 +64,9 @@ fn run_on(
 ) -> Result<Vec<Window>, Failure> {
     let (cpu, _) = own_place();
     let stream = Stream {
-        kernel: kernel.into(),
-        variant: preferred_variant(kernel),
-        binding: Binding { cpus: CpuSet::single(cpu), memory },
-        write_memory: None,
-        threads: 1,
-        pinning: Pinning::OnePerCore,
-        thread_cpus: vec![cpu],
         working_set_bytes: WORKING_SET,
         llc_multiple: None,
-        pages: Pages::Transparent,
-        pause_cycles: 0,
+        ..stream(kernel, &preferred_variant(kernel), CpuSet::single(cpu), memory)
     };
     run_actor(Actor::Stream(stream), instruments)
 }
@@ -193,52 +184,41 @@ fn is_of_first_pass(arrays: &Arrays<'_>) -> bool {
 
 #[test]
 fn a_loop_that_leaves_out_every_second_block_is_caught() {
-    fn half(
-        honest: &MemoryLoop,
-        arrays: Arrays<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
+    let half = by_loop(|honest, arrays, constants, repeats| {
         if next_call().is_multiple_of(2) {
             return honest.run(arrays, constants, repeats);
         }
         Checksum::None
-    }
+    });
     for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"].into_iter().chain(MIXES) {
-        assert_refused(kernel, by_loop(half), ReasonCode::WrongData);
+        assert_refused(kernel, half, ReasonCode::WrongData);
     }
 }
 
 #[test]
 fn a_loop_that_does_nothing_once_its_first_pass_was_made_is_caught() {
-    fn idle(
-        honest: &MemoryLoop,
-        arrays: Arrays<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
+    let idle = by_loop(|honest, arrays, constants, repeats| {
         if is_of_first_pass(&arrays) {
             return honest.run(arrays, constants, repeats);
         }
         Checksum::None
-    }
+    });
     for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"].into_iter().chain(MIXES) {
-        assert_refused(kernel, by_loop(idle), ReasonCode::WrongData);
+        assert_refused(kernel, idle, ReasonCode::WrongData);
     }
 }
 
 #[test]
 fn a_store_loop_that_writes_zeros_or_always_the_same_is_caught() {
-    fn zeros(honest: &MemoryLoop, arrays: Arrays<'_>, _: &Constants, repeats: u32) -> Checksum {
+    let zeros = by_loop(|honest, arrays, _, repeats| {
         let zeros = Constants { lanes: [0.0; 8], ..Constants::for_pass(0) };
         honest.run(arrays, &zeros, repeats)
-    }
-    fn same(honest: &MemoryLoop, arrays: Arrays<'_>, _: &Constants, repeats: u32) -> Checksum {
-        honest.run(arrays, &Constants::for_pass(0), repeats)
-    }
+    });
+    let same =
+        by_loop(|honest, arrays, _, repeats| honest.run(arrays, &Constants::for_pass(0), repeats));
     for lie in [zeros, same] {
         for kernel in ["store", "store_nt"].into_iter().chain(STORING_MIXES) {
-            assert_refused(kernel, by_loop(lie), ReasonCode::WrongData);
+            assert_refused(kernel, lie, ReasonCode::WrongData);
         }
     }
 }
@@ -255,36 +235,26 @@ const NEARLY: Duration = Duration::from_millis(900);
 /// The loop sleeps in its first call after the first pass, over all windows.
 #[test]
 fn a_thread_that_comes_late_to_its_window_is_caught() {
-    fn late(
-        honest: &MemoryLoop,
-        arrays: Arrays<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
+    let late = by_loop(|honest, arrays, constants, repeats| {
         if next_call() == FIRST_PASS_OF_TRIAD {
             std::thread::sleep(LONG);
         }
         honest.run(arrays, constants, repeats)
-    }
-    assert_marked(by_loop(late), |found| is_switched_for(found, NEARLY));
+    });
+    assert_marked(late, |found| is_switched_for(found, NEARLY));
 }
 
 #[test]
 fn a_loop_that_touches_fresh_pages_is_caught() {
-    fn fresh(
-        honest: &MemoryLoop,
-        arrays: Arrays<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
+    let fresh = by_loop(|honest, arrays, constants, repeats| {
         // Larger than what the allocator keeps: mapped anew every time.
         let mut pages = vec![0_u8; 64 << 20];
         pages[0] = 1;
         black_box(&mut pages);
         honest.run(arrays, constants, repeats)
-    }
+    });
     let is_faulted = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Faulted { .. });
-    assert_marked(by_loop(fresh), is_faulted);
+    assert_marked(fresh, is_faulted);
 }
 
 /// The time since a lying clock was first looked at.
@@ -311,16 +281,11 @@ fn a_clock_that_jumps_ahead_is_caught() {
         let has_jumped = CALLS.get() > FIRST_PASS_OF_TRIAD;
         monotonic_ns() + if has_jumped { nanoseconds(LONG) } else { 0 }
     }
-    fn counted(
-        honest: &MemoryLoop,
-        arrays: Arrays<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
+    let counted = by_loop(|honest, arrays, constants, repeats| {
         next_call();
         honest.run(arrays, constants, repeats)
-    }
-    let lie = Instruments { clock: jumping, ..by_loop(counted) };
+    });
+    let lie = Instruments { clock: jumping, ..counted };
     assert_marked(lie, |found| is_switched_for(found, NEARLY));
 }
 

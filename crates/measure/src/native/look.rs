@@ -8,6 +8,7 @@ use nearfar_sys::{monotonic_ns, pin_thread};
 use super::memory_loop::MemoryLoop;
 use super::pool::{Pool, PoolRequest, denied};
 use super::stream::{Source, Stream};
+use super::work::Work;
 use crate::executor::Rates;
 
 /// First touch and copy by one thread on this CPU.
@@ -21,11 +22,14 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
         pages: Pages::Transparent,
         bytes: BYTES as u64,
         cpus: &cpus,
+        machine,
+        node_memory_is_known: false,
+        pattern,
     };
     let started = monotonic_ns();
-    drop(Pool::map(request, machine, false, pattern)?);
+    drop(Pool::map(request)?);
     let first_touched = monotonic_ns();
-    let mut pool = Pool::map(request, machine, false, pattern)?;
+    let mut pool = Pool::map(request)?;
     let touched = monotonic_ns();
     // The slowest of the usual kernels: a copy with ordinary stores.
     let (b, a) = pool.elements_mut()[..ELEMENTS].split_at_mut(ELEMENTS / 2);
@@ -44,6 +48,6 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
     Ok(Rates {
         first_touch: rate(BYTES as u64, first_touched - started),
         touch: rate(BYTES as u64, touched - first_touched),
-        stream: rate(stream.useful_bytes(), ended - touched),
+        stream: rate(stream.done(), ended - touched),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_kernels::{CATALOG, Flops, NotGenerated, Variant, add_in_sequence};
+use nearfar_kernels::{CATALOG, Flops, Unavailable, Variant, add_in_sequence};
 use nearfar_machine::Accelerator;
 use nearfar_record::{Actor, Case, Chase, Compute, Reason, ReasonCode, Stream, Transfer};
 
@@ -110,7 +110,7 @@ pub(super) fn offered_variants() -> OfferedVariants {
     generated.retain(|&variant| variant != Variant::Portable);
     let is_written = |name: &str, variant: Variant| {
         let generated = name.parse::<Flops>().map(|flops| flops.generate(variant));
-        !matches!(generated, Err(_) | Ok(Err(NotGenerated::NotWritten { .. })))
+        !matches!(generated, Err(_) | Ok(Err(Unavailable::NotWritten { .. })))
     };
     let of_arithmetic = |name: String| {
         let mut written = generated.clone();
@@ -135,27 +135,14 @@ fn check_pause(stream: &Stream) -> Result<(), Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
-    use nearfar_record::{Pages, Pinning};
+    #[cfg(target_arch = "x86_64")]
+    use nearfar_machine::CpuSet;
+
+    use super::super::layout::tests::case;
 
     fn stream(kernel: &str, variant: &str) -> Stream {
-        Stream {
-            kernel: kernel.into(),
-            variant: variant.into(),
-            binding: Binding { cpus: CpuSet::single(0), memory: MemoryPolicy::Preferred(0) },
-            write_memory: None,
-            threads: 1,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: vec![0],
-            working_set_bytes: 4096,
-            llc_multiple: None,
-            pages: Pages::Small,
-            pause_cycles: 0,
-        }
-    }
-
-    fn case(actors: Vec<Actor>) -> Case {
-        Case { id: "loops".into(), coordinates: Vec::new(), actors }
+        let stream = super::super::layout::tests::stream(kernel, "preferred:0", 1, 4096);
+        Stream { variant: variant.into(), ..stream }
     }
 
     #[cfg(target_arch = "x86_64")]

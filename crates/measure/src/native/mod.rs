@@ -2,17 +2,14 @@
 //!
 //! A case goes through: its loops found or generated ([`loops`]), memory mapped with its policy
 //! and touched ([`pool`]), threads started and pinned, which touch what is to be their own
-//! ([`touching`]) and warm up while pages are proven, a common window opened
-//! ([`window`]) over which every thread ([`worker`]) notes time and what it has done per block
+//! and warm up while pages are proven, a common window opened ([`window`]) over which every thread ([`worker`]) notes time and what it has done per block
 //! ([`work`]: [`stream`], [`chasing`] or [`compute`]), results checked, pages proven again.
 
-mod actor_sample;
 mod chasing;
 mod compute;
 mod copying;
 mod core_clock;
 mod dealt_pages;
-mod disturbance;
 mod executor;
 mod instruments;
 mod job;
@@ -25,9 +22,8 @@ mod memory_loop;
 mod pool;
 mod pools;
 mod proof;
-mod room;
+mod seen;
 mod stream;
-mod touching;
 mod turn;
 mod window;
 mod work;

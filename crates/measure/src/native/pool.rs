@@ -3,32 +3,36 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
 use nearfar_kernels::Pattern;
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{PageSizes, Pages, Reason, ReasonCode};
 use nearfar_sys::{
-    AddressRange, HUGE_PAGE_BYTES, Mapping, PageRequest, achieved_page_sizes, bind_range,
-    pin_thread,
+    AddressRange, HUGE_PAGE_BYTES, Mapping, PageRequest, achieved_page_sizes, available_memory,
+    bind_range, node_free_bytes, pin_thread,
 };
+use nearfar_units::Bytes;
 
 use super::dealt_pages::{Split, dealt_bytes};
 use super::proof::recorded;
-use super::room::check_room;
 use super::turn::Turn;
 
 /// Threads that touch together take parts of whole huge pages.
 const HUGE_PAGE_ELEMENTS: usize = HUGE_PAGE_BYTES / size_of::<f64>();
 
+/// Memory that is left to the rest of the program and the system.
+const SPARE_BYTES: u64 = 256 << 20;
+
 /// Memory filled with the pattern except where a kernel wrote.
 #[derive(Debug)]
 pub(super) struct Pool {
     mapping: Mapping,
-    pages: Pages,
+    pub pages: Pages,
     /// Element ranges that a kernel has written, in no order; none meets another.
     overwritten: Vec<Range<usize>>,
     /// Sizes of its pages when all of it was filled; `None` as long as it is not.
-    page_sizes: Option<PageSizes>,
+    pub page_sizes: Option<PageSizes>,
 }
 
 /// What a pool is made for.
@@ -39,6 +43,11 @@ pub(super) struct PoolRequest<'a> {
     pub bytes: u64,
     /// CPUs whose threads touch the pages, and on whose node the page tables come to lie.
     pub cpus: &'a CpuSet,
+    pub machine: &'a Machine,
+    /// Whether the nodes' own figures of their memory can be believed.
+    pub node_memory_is_known: bool,
+    /// What it is filled with.
+    pub pattern: &'a Pattern,
 }
 
 impl Pool {
@@ -46,24 +55,19 @@ impl Pool {
     ///
     /// # Errors
     /// When there is no room, or the kernel refuses.
-    pub fn map(
-        request: PoolRequest<'_>,
-        machine: &Machine,
-        node_memory_is_known: bool,
-        pattern: &Pattern,
-    ) -> Result<Self, Reason> {
-        let mut pool = Self::reserve(request, node_memory_is_known)?;
+    pub fn map(request: PoolRequest<'_>) -> Result<Self, Reason> {
+        let mut pool = Self::reserve(request)?;
         let bound = match request.policy {
             // A fresh mapping has no other.
             MemoryPolicy::FirstTouch => Ok(()),
             policy => bind_range(&pool.mapping, policy),
         };
         match bound {
-            Ok(()) => pool.fill_all(request.cpus, pattern)?,
+            Ok(()) => pool.fill_all(request)?,
             Err(refusal) => {
                 let range = 0..pool.elements_mut().len();
                 let weights = weights_of(request.policy);
-                pool.fill_from_nodes(&[Split { range, weights }], machine, pattern)
+                pool.fill_from_nodes(&[Split { range, weights }], request)
                     .map_err(|no_way| no_way.unwrap_or_else(|| denied(refusal)))?;
             }
         }
@@ -74,7 +78,7 @@ impl Pool {
     ///
     /// # Errors
     /// When there is no room, or the policy is one that may kill the program.
-    pub fn reserve(request: PoolRequest<'_>, node_memory_is_known: bool) -> Result<Self, Reason> {
+    pub fn reserve(request: PoolRequest<'_>) -> Result<Self, Reason> {
         if let MemoryPolicy::Bind(_) = request.policy {
             return Err(Reason {
                 code: ReasonCode::Denied,
@@ -85,7 +89,7 @@ impl Pool {
                 ),
             });
         }
-        check_room(request, node_memory_is_known)?;
+        check_room(request)?;
         let bytes = usize::try_from(request.bytes).map_err(|_| Reason {
             code: ReasonCode::NoRoom,
             text: format!("{} bytes exceed the address space", request.bytes),
@@ -106,8 +110,7 @@ impl Pool {
     pub fn fill_from_nodes(
         &mut self,
         splits: &[Split],
-        machine: &Machine,
-        pattern: &Pattern,
+        request: PoolRequest<'_>,
     ) -> Result<(), Option<Reason>> {
         let dealt = dealt_bytes(self.pages) / size_of::<f64>();
         let mut of_nodes: BTreeMap<u32, Vec<(usize, &mut [f64])>> = BTreeMap::new();
@@ -124,34 +127,25 @@ impl Pool {
         }
         let mut parts = Vec::new();
         for (node, pages) in of_nodes {
-            let cpus = node_cpus(node, machine).ok_or(None)?;
+            let cpus = node_cpus(node, request.machine).ok_or(None)?;
             let share = pages.len().div_ceil(cpus.len());
             let mut pages = pages.into_iter();
             parts.extend(cpus.iter().map(|cpu| (cpu, pages.by_ref().take(share).collect())));
         }
-        fill_by_threads(parts, pattern).map_err(Some)?;
+        fill_by_threads(parts, request.pattern).map_err(Some)?;
         self.page_sizes = Some(recorded(achieved_page_sizes(&self.mapping).ok()));
         Ok(())
     }
 
-    /// Writes the pattern everywhere by one thread on each of these CPUs.
+    /// Writes the pattern everywhere by one thread on each of the CPUs.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned.
-    pub fn fill_all(&mut self, cpus: &CpuSet, pattern: &Pattern) -> Result<(), Reason> {
+    pub fn fill_all(&mut self, request: PoolRequest<'_>) -> Result<(), Reason> {
         let all = 0..self.elements_mut().len();
-        self.fill(all, cpus, pattern)?;
+        self.fill(all, request.cpus, request.pattern)?;
         self.page_sizes = Some(recorded(achieved_page_sizes(&self.mapping).ok()));
         Ok(())
-    }
-
-    pub fn pages(&self) -> Pages {
-        self.pages
-    }
-
-    /// Sizes of its pages when it was filled; `None` where it was not.
-    pub fn page_sizes(&self) -> Option<PageSizes> {
-        self.page_sizes
     }
 
     /// Bytes in base pages, at most.
@@ -237,6 +231,44 @@ impl Pool {
     }
 }
 
+/// Whether there is room for memory before it is taken.
+///
+/// # Errors
+/// When the machine, the control group or a node of the policy has less than is needed.
+fn check_room(request: PoolRequest<'_>) -> Result<(), Reason> {
+    let root = Path::new("/");
+    let needed = request.bytes;
+    if let Some(available) = available_memory(root).least_bytes()
+        && needed + SPARE_BYTES > available
+    {
+        return Err(no_room(needed, "the machine or the control group", available));
+    }
+    if !request.node_memory_is_known {
+        return Ok(());
+    }
+    let weights = weights_of(request.policy);
+    let all = weights.values().copied().map(u64::from).sum::<u64>().max(1);
+    for (&node, &weight) in &weights {
+        let share = needed / all * u64::from(weight);
+        if let Some(free) = node_free_bytes(root, node).filter(|&free| share > free) {
+            return Err(no_room(share, &format!("node {node}"), free));
+        }
+    }
+    Ok(())
+}
+
+fn no_room(needed: u64, place: &str, available: u64) -> Reason {
+    Reason {
+        code: ReasonCode::NoRoom,
+        text: format!(
+            "the arrays need {}, {place} has {} free; free some (the page cache counts as used: echo 1 \
+             >/proc/sys/vm/drop_caches) or give a smaller --working-set",
+            Bytes(needed),
+            Bytes(available)
+        ),
+    }
+}
+
 /// Elements and the number of the first.
 type Part<'a> = (usize, &'a mut [f64]);
 
@@ -290,7 +322,6 @@ pub(super) fn no_thread(error: std::io::Error) -> Reason {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use std::path::Path;
 
     pub fn live() -> (Machine, Pattern) {
         (nearfar_topology::read_live(Path::new("/")).unwrap(), Pattern::new(3))
@@ -305,9 +336,10 @@ pub(super) mod tests {
         policy: &'a MemoryPolicy,
         pages: Pages,
         bytes: u64,
-        machine: &'a Machine,
+        (machine, pattern): (&'a Machine, &'a Pattern),
     ) -> PoolRequest<'a> {
-        PoolRequest { policy, pages, bytes, cpus: &machine.allowed_cpus }
+        let cpus = &machine.allowed_cpus;
+        PoolRequest { policy, pages, bytes, cpus, machine, node_memory_is_known: false, pattern }
     }
 
     /// Writes to a pool as a kernel would and restores parts of it.
@@ -317,8 +349,8 @@ pub(super) mod tests {
         let cpus = machine.allowed_cpus.clone();
         let node = machine.allowed_nodes.first().unwrap();
         let policy = MemoryPolicy::Preferred(node);
-        let request = request(&policy, Pages::Small, 8 << 20, &machine);
-        let mut pool = Pool::map(request, &machine, false, &pattern).unwrap();
+        let request = request(&policy, Pages::Small, 8 << 20, (&machine, &pattern));
+        let mut pool = Pool::map(request).unwrap();
         let holds_pattern =
             |pool: &mut Pool, range: Range<usize>| holds_pattern(pool, &pattern, range);
         assert!(holds_pattern(&mut pool, 0..1 << 20));
@@ -340,8 +372,8 @@ pub(super) mod tests {
         let (machine, pattern) = live();
         let node = machine.allowed_nodes.first().unwrap();
         let policy = MemoryPolicy::Preferred(node);
-        let request = request(&policy, Pages::Small, 1 << 20, &machine);
-        let mut pool = Pool::map(request, &machine, false, &pattern).unwrap();
+        let request = request(&policy, Pages::Small, 1 << 20, (&machine, &pattern));
+        let mut pool = Pool::map(request).unwrap();
         for (range, expected) in [
             (10..20, &[(10, 20)][..]),
             (10..20, &[(10, 20)]),

@@ -103,18 +103,25 @@ impl Pools {
                 PoolKey::Dealt { nodes, .. } => MemoryPolicy::Interleave(nodes.clone()),
             };
             let bytes = wanted(key, least);
-            let request = PoolRequest { policy: &policy, pages: key.pages(), bytes, cpus };
-            let known = self.node_memory_is_known;
+            let request = PoolRequest {
+                policy: &policy,
+                pages: key.pages(),
+                bytes,
+                cpus,
+                machine: setting.machine,
+                node_memory_is_known: self.node_memory_is_known,
+                pattern: setting.pattern,
+            };
             let pool = match key {
                 PoolKey::Dealt { .. } => {
-                    self.deal(key, request, least, setting)?;
+                    self.deal(key, request, least, splits_of(setting.layouts, key))?;
                     continue;
                 }
                 PoolKey::Policy(..) if is_large_enough => continue,
                 PoolKey::Policy(MemoryPolicy::FirstTouch, _) => {
-                    Pool::reserve(PoolRequest { bytes: least, ..request }, known)?
+                    Pool::reserve(PoolRequest { bytes: least, ..request })?
                 }
-                PoolKey::Policy(..) => Pool::map(request, setting.machine, known, setting.pattern)?,
+                PoolKey::Policy(..) => Pool::map(request)?,
             };
             self.pools.insert(key.clone(), pool);
         }
@@ -128,14 +135,12 @@ impl Pools {
         key: &PoolKey,
         request: PoolRequest<'_>,
         least: u64,
-        setting: Setting<'_>,
+        splits: Vec<Split>,
     ) -> Result<(), Reason> {
-        let splits = splits_of(setting.layouts, key);
-        let known = self.node_memory_is_known;
         if self.move_refused.is_none() {
             let pool = match self.pools.remove(key) {
                 Some(pool) => pool,
-                None => Pool::map_movable(request, known, setting.pattern)?,
+                None => Pool::map_movable(request)?,
             };
             match pool.deal(&splits) {
                 Ok(()) => {
@@ -154,7 +159,7 @@ impl Pools {
         self.forget(key);
         let why = self.move_refused.as_deref().unwrap_or_default();
         let request = PoolRequest { bytes: least, ..request };
-        let pool = Pool::map_split(request, &splits, why, setting.machine, known, setting.pattern)?;
+        let pool = Pool::map_split(request, &splits, why)?;
         self.pools.insert(key.clone(), pool);
         self.splits.insert(key.clone(), splits);
         Ok(())
@@ -197,7 +202,7 @@ impl Pools {
                     && (is_dealt || base_page_bytes <= range.bytes() as u64);
                 *place = Some(PlacedArea {
                     range,
-                    page_sizes: pool.page_sizes().filter(|_| !asks),
+                    page_sizes: pool.page_sizes.filter(|_| !asks),
                     mapping: pool.mapping(),
                     policy: area.policy.clone(),
                     threads: u32::try_from(layout.cpus.len()).unwrap_or(u32::MAX),

@@ -11,6 +11,7 @@ use nearfar_kernels::{Checksum, Constants, Pattern, add_in_sequence};
 use nearfar_record::{PAUSED_BYTES, Reason};
 
 use super::memory_loop::{Arrays, MemoryLoop};
+use super::work::Work;
 use results::{UNWRITTEN, looked_at};
 
 /// Blocks are whole multiples of so many steps, so that every block but a slice's last fills
@@ -139,61 +140,6 @@ impl<'a> Stream<'a> {
         self.pause_cycles = cycles;
     }
 
-    pub fn useful_bytes(&self) -> u64 {
-        self.useful_bytes
-    }
-
-    pub fn passes(&self) -> u64 {
-        self.passes
-    }
-
-    /// Whether it has just ended a pass, and the caches hold what a long run would leave in them.
-    pub fn is_warm(&self) -> bool {
-        self.passes > 0 && self.position == 0 && self.useful_bytes >= WARM_BYTES
-    }
-
-    /// Sets the block to about so many useful bytes.
-    pub fn set_block(&mut self, useful_bytes: u64) {
-        let wanted = useful_bytes / self.memory_loop.kernel().step_bytes();
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
-        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.steps);
-        let turns = wanted / self.steps.max(1);
-        self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
-    }
-
-    /// Cuts the block in two, down to its grain.
-    pub fn halve_block(&mut self) {
-        if self.repeats > 1 {
-            self.repeats = (self.repeats / 2) | 1;
-        } else if self.block > BLOCK_GRAIN {
-            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.steps);
-        }
-    }
-
-    /// Runs the next block.
-    ///
-    /// # Errors
-    /// When a finished pass left a wrong result.
-    pub fn step(&mut self) -> Result<(), Reason> {
-        let end = (self.position + self.block).min(self.steps);
-        let whole_slice = self.position == 0 && end == self.steps;
-        let repeats = if whole_slice { self.repeats } else { 1 };
-        if self.pause_cycles == 0 {
-            let checksum = self.run_part(self.position..end, repeats);
-            self.pass_sums.add(checksum, repeats);
-        } else {
-            self.run_with_pauses(end, repeats);
-        }
-        let steps = (end - self.position) as u64 * u64::from(repeats);
-        self.useful_bytes += self.memory_loop.kernel().step_bytes() * steps;
-        self.position = end;
-        if end == self.steps {
-            self.last_repeats = repeats;
-            self.end_pass(u64::from(repeats))?;
-        }
-        Ok(())
-    }
-
     /// Runs the block piece by piece and pauses after each. Non-temporal stores are fenced after
     /// each as well.
     fn run_with_pauses(&mut self, end: usize, repeats: u32) {
@@ -225,6 +171,70 @@ impl<'a> Stream<'a> {
         self.passes += passes;
         let found = std::mem::take(&mut self.pass_sums);
         self.check_sums(found, self.expected_sums)
+    }
+}
+
+impl Work for Stream<'_> {
+    fn done(&self) -> u64 {
+        self.useful_bytes
+    }
+
+    fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Whether it has just ended a pass, and the caches hold what a long run would leave in them.
+    fn is_warm(&self) -> bool {
+        self.passes > 0 && self.position == 0 && self.useful_bytes >= WARM_BYTES
+    }
+
+    fn set_block(&mut self, useful_bytes: u64) {
+        let wanted = useful_bytes / self.memory_loop.kernel().step_bytes();
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
+        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.steps);
+        let turns = wanted / self.steps.max(1);
+        self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
+    }
+
+    /// Down to the block's grain.
+    fn halve_block(&mut self) {
+        if self.repeats > 1 {
+            self.repeats = (self.repeats / 2) | 1;
+        } else if self.block > BLOCK_GRAIN {
+            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.steps);
+        }
+    }
+
+    fn step(&mut self) -> Result<(), Reason> {
+        let end = (self.position + self.block).min(self.steps);
+        let whole_slice = self.position == 0 && end == self.steps;
+        let repeats = if whole_slice { self.repeats } else { 1 };
+        if self.pause_cycles == 0 {
+            let checksum = self.run_part(self.position..end, repeats);
+            self.pass_sums.add(checksum, repeats);
+        } else {
+            self.run_with_pauses(end, repeats);
+        }
+        let steps = (end - self.position) as u64 * u64::from(repeats);
+        self.useful_bytes += self.memory_loop.kernel().step_bytes() * steps;
+        self.position = end;
+        if end == self.steps {
+            self.last_repeats = repeats;
+            self.end_pass(u64::from(repeats))?;
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Reason> {
+        self.check_results()
+    }
+
+    fn check_warm_up(&mut self) -> Result<(), Reason> {
+        self.check_and_mark()
+    }
+
+    fn is_stream(&self) -> bool {
+        true
     }
 }
 
@@ -287,22 +297,37 @@ mod tests {
         }
     }
 
-    /// Runs so many blocks; gives the useful bytes.
-    pub(super) fn run_blocks(name: &str, steps: usize, block_bytes: u64, blocks: usize) -> u64 {
+    /// Does this with a stream over so many steps, and with the bytes of a step.
+    pub(super) fn with_stream<T>(
+        name: &str,
+        steps: usize,
+        test: impl FnOnce(&mut Stream<'_>, u64) -> T,
+    ) -> T {
         let memory_loop = loop_of(name);
+        let bytes = memory_loop.kernel().step_bytes();
         let mut memory = Memory::of(&memory_loop, steps);
         let pattern = pattern();
-        let mut stream = memory.stream(memory_loop, &pattern);
-        stream.set_block(block_bytes);
-        let fails = |reason: Reason| panic!("{name}: {}", reason.text);
-        for _ in 0..blocks {
-            stream.step().unwrap_or_else(fails);
-            if stream.passes() > 0 {
-                stream.check_results().unwrap_or_else(fails);
+        test(&mut memory.stream(memory_loop, &pattern), bytes)
+    }
+
+    fn is_wrong(checked: Result<(), Reason>) -> bool {
+        checked.is_err_and(|reason| reason.code == ReasonCode::WrongData)
+    }
+
+    /// Runs so many blocks; gives the useful bytes.
+    pub(super) fn run_blocks(name: &str, steps: usize, block_bytes: u64, blocks: usize) -> u64 {
+        with_stream(name, steps, |stream, _| {
+            stream.set_block(block_bytes);
+            let fails = |reason: Reason| panic!("{name}: {}", reason.text);
+            for _ in 0..blocks {
+                stream.step().unwrap_or_else(fails);
+                if stream.passes() > 0 {
+                    stream.check_results().unwrap_or_else(fails);
+                }
             }
-        }
-        assert!(stream.passes() > 0, "the test must make a pass");
-        stream.useful_bytes()
+            assert!(stream.passes() > 0, "the test must make a pass");
+            stream.done()
+        })
     }
 
     #[test]
@@ -335,73 +360,60 @@ mod tests {
     #[test]
     fn a_destination_that_was_not_written_is_noticed() {
         for name in ["copy", "2l1s", "1l1nt_2fma"] {
-            let memory_loop = loop_of(name);
-            let mut memory = Memory::of(&memory_loop, 2048);
-            let pattern = pattern();
-            let bytes = memory_loop.kernel().step_bytes();
-            let mut stream = memory.stream(memory_loop, &pattern);
-            stream.set_block(512 * bytes);
-            stream.step().unwrap();
-            // The first block is there, of the others the marks.
-            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
-            while stream.passes() == 0 {
+            with_stream(name, 2048, |stream, bytes| {
+                stream.set_block(512 * bytes);
                 stream.step().unwrap();
-            }
-            stream.check_results().unwrap();
+                // The first block is there, of the others the marks.
+                assert!(is_wrong(stream.check_results()));
+                while stream.passes() == 0 {
+                    stream.step().unwrap();
+                }
+                stream.check_results().unwrap();
+            });
         }
     }
 
     /// What a pass that does not end has read is checked as well.
     #[test]
     fn wrong_sums_of_an_unfinished_pass_are_noticed() {
-        fn lying(l: &MemoryLoop, arrays: Arrays<'_>, c: &Constants, repeats: u32) -> Checksum {
-            match l.run(arrays, c, repeats) {
-                Checksum::Xor(xor) => Checksum::Xor(xor ^ 1),
-                Checksum::Sum(sum) => Checksum::Sum(sum * 1.01),
-                Checksum::None => Checksum::None,
-            }
-        }
         for name in ["load", "ddot", "1l", "3l_6fma"] {
-            let memory_loop = loop_of(name);
-            let mut memory = Memory::of(&memory_loop, 2048);
-            let pattern = pattern();
-            let bytes = memory_loop.kernel().step_bytes();
-            let mut stream = memory.stream(memory_loop, &pattern);
-            stream.set_block(512 * bytes);
-            for _ in 0..6 {
+            with_stream(name, 2048, |stream, bytes| {
+                stream.set_block(512 * bytes);
+                for _ in 0..6 {
+                    stream.step().unwrap();
+                    stream.check_results().unwrap();
+                }
+                stream.run_by(|honest, arrays, constants, repeats| {
+                    match honest.run(arrays, constants, repeats) {
+                        Checksum::Xor(xor) => Checksum::Xor(xor ^ 1),
+                        Checksum::Sum(sum) => Checksum::Sum(sum * 1.01),
+                        Checksum::None => Checksum::None,
+                    }
+                });
                 stream.step().unwrap();
-                stream.check_results().unwrap();
-            }
-            stream.run_by(lying);
-            stream.step().unwrap();
-            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
+                assert!(is_wrong(stream.check_results()));
+            });
         }
     }
 
     /// Marks that are made again after the first pass show what is not walked from then on.
     #[test]
     fn what_is_not_walked_after_the_first_pass_is_noticed() {
-        fn idle(_: &MemoryLoop, _: Arrays<'_>, _: &Constants, _: u32) -> Checksum {
-            Checksum::None
-        }
         for name in ["copy", "1l1s"] {
-            let memory_loop = loop_of(name);
-            let mut memory = Memory::of(&memory_loop, 65536);
-            let pattern = pattern();
-            let bytes = memory_loop.kernel().step_bytes();
-            let mut stream = memory.stream(memory_loop, &pattern);
-            stream.set_block(bytes * 8192);
-            while stream.passes() == 0 {
+            with_stream(name, 65536, |stream, bytes| {
+                stream.set_block(bytes * 8192);
+                while stream.passes() == 0 {
+                    stream.step().unwrap();
+                }
+                stream.check_and_mark().unwrap();
+                for _ in 0..3 {
+                    stream.step().unwrap();
+                    stream.check_results().unwrap();
+                }
+                stream.run_by(|_, _, _, _| Checksum::None);
                 stream.step().unwrap();
-            }
-            stream.check_and_mark().unwrap();
-            for _ in 0..3 {
-                stream.step().unwrap();
-                stream.check_results().unwrap();
-            }
-            stream.run_by(idle);
-            stream.step().unwrap();
-            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
+                assert!(is_wrong(stream.check_results()));
+            });
         }
     }
 
@@ -409,16 +421,14 @@ mod tests {
     fn small_sets_are_warm_after_many_passes_and_large_ones_after_one() {
         // The last one has a pass of more than a block.
         for (steps, passes) in [(1 << 20, 1), (4096, 64), (100_000, 3)] {
-            let memory_loop = loop_of("copy");
-            let mut memory = Memory::of(&memory_loop, steps);
-            let pattern = pattern();
-            let mut stream = memory.stream(memory_loop, &pattern);
-            while !stream.is_warm() {
-                stream.step().unwrap();
-            }
-            assert_eq!((stream.passes(), stream.position), (passes, 0));
-            stream.check_and_mark().unwrap();
-            stream.check_results().unwrap();
+            with_stream("copy", steps, |stream, _| {
+                while !stream.is_warm() {
+                    stream.step().unwrap();
+                }
+                assert_eq!((stream.passes(), stream.position), (passes, 0));
+                stream.check_and_mark().unwrap();
+                stream.check_results().unwrap();
+            });
         }
     }
 }

@@ -2,13 +2,13 @@
 //! for all.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::Thread;
 use std::time::Duration;
 
 use nearfar_record::{Actor, Case};
 use nearfar_units::nanoseconds;
 
 use super::instruments::Instruments;
-use super::touching::Touching;
 use crate::executor::{Interrupt, WindowRequest};
 
 /// Blocks are at most this fraction of the shortest window, so that the bytes of
@@ -41,9 +41,9 @@ impl Windows {
 #[derive(Debug)]
 pub(super) struct Meeting<'a> {
     interrupt: &'a Interrupt,
-    instruments: Instruments,
-    request: WindowRequest,
-    needs: Needs,
+    pub instruments: Instruments,
+    pub request: WindowRequest,
+    pub needs: Needs,
     touching: Touching,
     /// Threads that have warmed up, and the one that has proven the pages.
     arrived: AtomicU32,
@@ -114,23 +114,6 @@ impl<'a> Meeting<'a> {
     /// The time by the clock that windows are set by, ns.
     pub fn now(&self) -> u64 {
         (self.instruments.clock)()
-    }
-
-    pub fn instruments(&self) -> Instruments {
-        self.instruments
-    }
-
-    pub fn shortest(&self) -> Duration {
-        self.request.shortest
-    }
-
-    pub fn window_count(&self) -> usize {
-        self.request.count as usize
-    }
-
-    /// Whether each thread looks at the clock of its core.
-    pub fn looks_at_core_clock(&self) -> bool {
-        self.needs.core_clock
     }
 
     /// Time to warm up by at least.
@@ -214,6 +197,45 @@ impl<'a> Meeting<'a> {
     }
 }
 
+/// How often the one that waits looks whether to give up.
+const TOUCH_LOOK: Duration = Duration::from_millis(10);
+
+/// The threads of a case that have not touched their memory yet, and the thread that waits for
+/// them. They themselves go on and never sleep: Linux places a thread anew when it wakes, and one
+/// that is bound to no CPU could come to run far from what it has just touched.
+#[derive(Debug)]
+struct Touching {
+    missing: AtomicU32,
+    waiting: Thread,
+}
+
+impl Touching {
+    /// So many threads are to touch their memory; the one that calls this waits for them.
+    fn new(threads: u32) -> Self {
+        Self { missing: AtomicU32::new(threads), waiting: std::thread::current() }
+    }
+
+    /// A thread has touched its memory. It does so once.
+    fn touched(&self) {
+        // Release and acquire order what all threads wrote before the last one's wake.
+        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.waiting.unpark();
+        }
+    }
+
+    /// Waits until all threads have touched their memory; whether they have, and not rather
+    /// are to end.
+    fn wait(&self, is_given_up: impl Fn() -> bool) -> bool {
+        while self.missing.load(Ordering::Acquire) > 0 {
+            if is_given_up() {
+                return false;
+            }
+            std::thread::park_timeout(TOUCH_LOOK);
+        }
+        true
+    }
+}
+
 /// What a thread has done by when: its notes at the ends of blocks, in bytes moved or in
 /// operations.
 #[derive(Debug, Default)]
@@ -267,11 +289,9 @@ impl BlockLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
-    use nearfar_record::{
-        Chase, Coordinates, MixCoordinates, Pages, Pinning, Roof, RoofCoordinates, RoofPurpose,
-        Stream,
-    };
+    use nearfar_record::{Coordinates, MixCoordinates, Roof, RoofCoordinates, RoofPurpose};
+
+    use super::super::layout::tests::{chase, stream};
 
     #[test]
     fn blocks_across_an_edge_count_pro_rata() {
@@ -288,33 +308,6 @@ mod tests {
         assert_eq!(log.done_between(0, 100), 0);
     }
 
-    fn stream(working_set_bytes: u64) -> Actor {
-        Actor::Stream(Stream {
-            kernel: "load".into(),
-            variant: "portable".into(),
-            binding: Binding { cpus: CpuSet::single(0), memory: MemoryPolicy::Preferred(0) },
-            write_memory: None,
-            threads: 1,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: vec![0],
-            working_set_bytes,
-            llc_multiple: None,
-            pages: Pages::Small,
-            pause_cycles: 0,
-        })
-    }
-
-    fn chase(working_set_bytes: u64) -> Actor {
-        Actor::Chase(Chase {
-            binding: Binding { cpus: CpuSet::single(1), memory: MemoryPolicy::Preferred(0) },
-            thread_cpu: 1,
-            working_set_bytes,
-            llc_multiple: None,
-            group_bytes: working_set_bytes,
-            pages: Pages::Small,
-        })
-    }
-
     /// Half of what the streams of a case on memory walk through has to be moved, of others
     /// nothing. Those look at the clock, and so does who waits for a chase.
     #[test]
@@ -329,8 +322,10 @@ mod tests {
             threads: 1,
             purpose: RoofPurpose::Roof,
         });
-        let streams = vec![stream(600), stream(400)];
-        let with_chase = [vec![chase(1 << 30)], streams.clone()].concat();
+        let streams =
+            [600, 400].map(|bytes| Actor::Stream(stream("load", "preferred:0", 1, bytes)));
+        let streams = streams.to_vec();
+        let with_chase = [vec![chase("preferred:0", 1 << 30)], streams.clone()].concat();
         for (place, actors, least_bytes, core_clock) in [
             (&on_memory, &streams, (600 + 400) / 2, false),
             (&on_memory, &with_chase, (600 + 400) / 2, true),
@@ -382,5 +377,31 @@ mod tests {
         meeting.proven();
         meeting.arrive(None);
         assert_eq!(meeting.windows().unwrap().length, 50_000_000);
+    }
+
+    #[test]
+    fn the_wait_ends_when_all_have_touched() {
+        const THREADS: u32 = 4;
+        let touching = Touching::new(THREADS);
+        let touched = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    touched.fetch_add(1, Ordering::SeqCst);
+                    touching.touched();
+                });
+            }
+            assert!(touching.wait(|| false));
+            assert_eq!(touched.load(Ordering::SeqCst), THREADS);
+        });
+    }
+
+    #[test]
+    fn who_is_to_end_does_not_wait() {
+        let touching = Touching::new(2);
+        touching.touched();
+        assert!(!touching.wait(|| true));
+        touching.touched();
+        assert!(touching.wait(|| true));
     }
 }

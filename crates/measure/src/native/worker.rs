@@ -11,8 +11,9 @@ use nearfar_units::nanoseconds;
 use super::core_clock::core_ghz;
 use super::job::Job;
 use super::loops::ActorLoop;
+use super::pool::denied;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting, Windows};
-use super::work::Work;
+use super::work::{Work, begin};
 use crate::executor::Failure;
 
 /// Longest wait for the other threads of the case after this one is ready.
@@ -137,7 +138,7 @@ impl Clock<'_> {
     }
 
     /// Looks around.
-    fn look(&mut self, work: &Work<'_>) -> Result<Look, Failure> {
+    fn look(&mut self, work: &dyn Work) -> Result<Look, Failure> {
         let usage = thread_usage().map_err(denied)?;
         let cpu = current_cpu();
         let time = self.read()?;
@@ -149,7 +150,7 @@ impl Clock<'_> {
 
     /// The clock of the core, where threads are to look at it.
     fn core_ghz(&mut self) -> Result<Option<f64>, Failure> {
-        if self.meeting.looks_at_core_clock() { core_ghz(|| self.read()) } else { Ok(None) }
+        if self.meeting.needs.core_clock { core_ghz(|| self.read()) } else { Ok(None) }
     }
 }
 
@@ -180,7 +181,7 @@ pub(super) fn walk(
 ) -> Result<Walk, Failure> {
     let mut guard = GiveUpUnlessDone { meeting, done: false };
     let walked = pin_and_touch(job, actor_loop, pattern, meeting)
-        .and_then(|mut work| walk_over_windows(&mut work, meeting));
+        .and_then(|mut work| walk_over_windows(work.as_mut(), meeting));
     guard.done = walked.is_ok();
     walked
 }
@@ -192,14 +193,13 @@ fn pin_and_touch<'a>(
     actor_loop: ActorLoop<'_>,
     pattern: &'a Pattern,
     meeting: &Meeting<'_>,
-) -> Result<Work<'a>, Failure> {
+) -> Result<Box<dyn Work + 'a>, Failure> {
     pin_thread(&job.cpus).map_err(denied)?;
     if job.fills {
         job.slices.fill(pattern);
     }
     meeting.touched();
-    let work = Work::begin(actor_loop, job.slices, pattern, meeting.instruments())
-        .map_err(Failure::Refused)?;
+    let work = begin(actor_loop, job.slices, pattern, meeting.instruments)?;
     work.ok_or_else(|| {
         Failure::Refused(Reason {
             code: ReasonCode::NoVariant,
@@ -210,8 +210,8 @@ fn pin_and_touch<'a>(
     })
 }
 
-fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
-    let count = meeting.window_count();
+fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
+    let count = meeting.request.count as usize;
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
     let mut clock = Clock { meeting, last: 0 };
@@ -223,7 +223,7 @@ fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk,
     let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
     let mut block_began = before.time;
     loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         let time = clock.read()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
@@ -258,7 +258,7 @@ fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk,
         }
     }
     let ghz_after = clock.core_ghz()?;
-    work.check_results().map_err(Failure::Refused)?;
+    work.check()?;
     let core_ghz = ghz_before.zip(ghz_after).map(|(before, after)| f64::midpoint(before, after));
     Ok(Walk { log, edges, core_ghz })
 }
@@ -272,19 +272,19 @@ fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
 /// first window opens, however late this thread gets its CPU again. Blocks that prove too
 /// long among the other threads are shortened meanwhile.
 fn wait_for_windows(
-    work: &mut Work<'_>,
+    work: &mut dyn Work,
     clock: &mut Clock<'_>,
     ready: Look,
     log: &mut BlockLog,
 ) -> Result<Look, Failure> {
     let meeting = clock.meeting;
-    let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
+    let longest = nanoseconds(meeting.request.shortest / LONGEST_BLOCK);
     let mut before = ready;
     let mut last = before.time;
     log.restart(last, work.done());
     let impatient = last + nanoseconds(PATIENCE);
     loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         let look = clock.look(work)?;
         let time = look.time;
         if meeting.is_given_up() {
@@ -312,12 +312,12 @@ fn wait_for_windows(
 
 /// One full pass at least, and where the clock of the core matters for a time: afterwards the caches hold what a long run would leave in them. Gives
 /// a look from just before the thread arrived, and the clock of its core.
-fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
+fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
     let meeting = clock.meeting;
     let start = clock.read()?;
     let least = start + nanoseconds(meeting.least_warm_up());
     let warm = loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
@@ -330,8 +330,8 @@ fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     };
     let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
     let rate = work.done() as f64 / elapsed;
-    work.check_warm_up().map_err(Failure::Refused)?;
-    let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
+    work.check_warm_up()?;
+    let block_time = meeting.request.shortest.as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -343,11 +343,6 @@ fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     let ready = clock.look(work)?;
     meeting.arrive(work.is_stream().then_some(rate));
     Ok((ready, ghz))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn denied(refusal: nearfar_sys::Refusal) -> Failure {
-    Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
 }
 
 #[cfg(test)]
@@ -388,7 +383,7 @@ mod tests {
         let load = MemoryKernel::named("load").unwrap();
         let load = MemoryLoop::of(load, "portable").unwrap();
         let sources = vec![Source { elements: &elements, first_index: 0 }];
-        let mut work = Work::Stream(Stream::new(load, &pattern, None, sources));
+        let mut work = Stream::new(load, &pattern, None, sources);
         warm_up(&mut work, &mut Clock { meeting: &meeting, last: 0 }).unwrap();
         work.passes()
     }

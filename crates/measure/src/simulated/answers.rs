@@ -76,12 +76,14 @@ impl Answers {
     /// Operations a second of one thread. Two threads on one core count as two cores.
     fn compute_rate(&self, compute: &Compute) -> Result<f64, Reason> {
         let Compute { kernel, variant, .. } = compute;
-        self.simulated.flop_rate(kernel, variant).ok_or_else(|| {
-            let name = &self.simulated.name;
-            not_simulated(format!(
-                "the file of {name} says under [flops] nothing of {kernel} in {variant}"
-            ))
-        })
+        self.simulated
+            .flop_rate(kernel, variant)
+            .ok_or_else(|| self.unsaid(&format!("under [flops] nothing of {kernel} in {variant}")))
+    }
+
+    /// What the machine's file does not say.
+    pub fn unsaid(&self, what: &str) -> Reason {
+        not_simulated(format!("the file of {} says {what}", self.simulated.name))
     }
 
     /// The CPU of each thread. Threads that are not pinned are taken to be scattered over the

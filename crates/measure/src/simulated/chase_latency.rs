@@ -12,7 +12,6 @@ use nearfar_machine::Initiator;
 use nearfar_record::{Chase, Pages, Reason};
 
 use super::answers::Answers;
-use super::error::not_simulated;
 use super::page_shares::bytes_as_float;
 use super::streams::StreamRates;
 
@@ -30,7 +29,7 @@ impl Answers {
 
     fn cache_ns(&self, level: u8, key: &str) -> Result<f64, Reason> {
         let found = self.simulated.cache_latency_ns(level);
-        found.ok_or_else(|| self.no_latency(&format!("[chase] nothing of {key}")))
+        found.ok_or_else(|| self.unsaid(&format!("under [chase] nothing of {key}")))
     }
 
     fn memory_ns(&self, chase: &Chase, streams: &StreamRates) -> Result<f64, Reason> {
@@ -42,7 +41,7 @@ impl Answers {
             let alone = self.node_ns(initiator, node, share * set)?;
             let wait = self.simulated.wait_ns(initiator.index, node, loads, rates);
             let wait = wait.ok_or_else(|| {
-                self.no_latency("[queue] nothing of how long an access waits beside loads")
+                self.unsaid("under [queue] nothing of how long an access waits beside loads")
             })?;
             sum += share * (alone + wait);
         }
@@ -75,20 +74,16 @@ impl Answers {
     fn idle_ns(&self, initiator: &Initiator, node: u32) -> Result<f64, Reason> {
         let index = initiator.index;
         self.simulated.idle_latency_ns(index, node).ok_or_else(|| {
-            self.no_latency(&format!("[[latency]] nothing of initiator {index} and node {node}"))
+            self.unsaid(&format!("under [[latency]] nothing of initiator {index} and node {node}"))
         })
     }
 
     fn translation(&self, pages: Pages) -> Result<f64, Reason> {
-        let found = self.simulated.translation_ns();
-        let found = found.ok_or_else(|| self.no_latency("[chase] nothing of translation"))?;
+        let found = self.simulated.latency.translation;
+        let found = found.ok_or_else(|| self.unsaid("under [chase] nothing of translation"))?;
         Ok(match pages {
             Pages::Small => found.base_pages_ns,
             Pages::Transparent | Pages::Huge => found.huge_pages_ns,
         })
-    }
-
-    fn no_latency(&self, what: &str) -> Reason {
-        not_simulated(format!("the file of {} says under {what}", self.simulated.name))
     }
 }

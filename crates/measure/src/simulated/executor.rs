@@ -141,13 +141,13 @@ impl Executor for SimulatedExecutor {
             return Err(Failure::Interrupted);
         }
         self.runs += 1;
-        self.answers.check_room(case).map_err(Failure::Refused)?;
-        let rates = self.answers.rates(case).map_err(Failure::Refused)?;
+        self.answers.check_room(case)?;
+        let rates = self.answers.rates(case)?;
         let mut windows = Vec::new();
         for window in request.first..request.first + request.count {
             let place = Place { case: &case.id, round: request.round, window };
             let length = request.shortest;
-            windows.push(self.window(case, place, length, &rates).map_err(Failure::Refused)?);
+            windows.push(self.window(case, place, length, &rates)?);
             self.clock += length;
             if self.simulated().real_time > 0.0 {
                 std::thread::sleep(length.mul_f64(self.simulated().real_time));

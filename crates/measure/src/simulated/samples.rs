@@ -14,7 +14,7 @@ impl Answers {
     /// [`Answers::rates`] counts it.
     pub fn samples(&self, case: &Case, work: &[Vec<f64>]) -> Result<Vec<ActorSample>, Reason> {
         // As on real machines the clock is looked at where the core and not memory decides.
-        let core_ghz = self.simulated.core_ghz().filter(|_| case.depends_on_clock());
+        let core_ghz = self.simulated.core_ghz.filter(|_| case.depends_on_clock());
         let of_actor = |(actor, work): (&Actor, &Vec<f64>)| {
             let cpus = self.thread_cpus(actor);
             let threads = cpus.iter().map(|&cpu| idle_thread(cpu, core_ghz)).zip(work);

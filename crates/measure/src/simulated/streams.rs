@@ -119,10 +119,8 @@ impl Answers {
             let rate = |sharers: u32| {
                 let (kernel, variant) = (&stream.kernel, &stream.variant);
                 self.simulated.cache_rate(level, kernel, variant, sharers).ok_or_else(|| {
-                    not_simulated(format!(
-                        "the file of {} says under [[roof]] nothing of {kernel} in {variant} in caches \
-                         of level {level}",
-                        self.simulated.name
+                    self.unsaid(&format!(
+                        "under [[roof]] nothing of {kernel} in {variant} in caches of level {level}"
                     ))
                 })
             };

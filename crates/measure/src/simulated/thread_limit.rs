@@ -5,7 +5,6 @@ use nearfar_kernels::Arithmetic;
 use nearfar_record::{PAUSED_BYTES, Reason, Stream};
 
 use super::answers::Answers;
-use super::error::not_simulated;
 use crate::kernel_name::MemoryKernel;
 
 impl Answers {
@@ -28,12 +27,10 @@ impl Answers {
         if stream.pause_cycles == 0 {
             return Ok(computed);
         }
-        let ghz = self.simulated.core_ghz().ok_or_else(|| {
-            not_simulated(format!(
-                "the file of {} says nothing of core_ghz, in whose cycles pauses are",
-                self.simulated.name
-            ))
-        })?;
+        let ghz = self
+            .simulated
+            .core_ghz
+            .ok_or_else(|| self.unsaid("nothing of core_ghz, in whose cycles pauses are"))?;
         let rate = alone()?.min(computed.unwrap_or(f64::INFINITY));
         let bytes = (PAUSED_BYTES / 8 * kernel.step_bytes()) as f64;
         Ok(Some(bytes / (bytes / rate + f64::from(stream.pause_cycles) / (ghz * 1e9))))
@@ -51,11 +48,8 @@ impl Answers {
         };
         let rate = loops.iter().find_map(|name| self.simulated.flop_rate(name, variant));
         let rate = rate.ok_or_else(|| {
-            not_simulated(format!(
-                "the file of {} says under [flops] nothing of {} in {variant}",
-                self.simulated.name,
-                loops.join(" and ")
-            ))
+            let loops = loops.join(" and ");
+            self.unsaid(&format!("under [flops] nothing of {loops} in {variant}"))
         })?;
         Ok(Some(rate / mix.intensity()))
     }

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use fastrand::Rng;
 use nearfar_flow::read_machine;
 use nearfar_kernels::CATALOG;
-use nearfar_machine::{
-    Cache, CacheKind, Core, CpuSet, Distances, Machine, MemoryKind, MemoryNode, NodeSet, Package,
-    Source,
-};
+use nearfar_machine::{CpuSet, Distances, Machine, MemoryKind, MemoryNode, NodeSet};
 use nearfar_measure::experiment::{Planned, plan};
 use nearfar_measure::simulated::new_record;
 use nearfar_measure::{OfferedVariants, flop_names, suite_inputs};
@@ -106,106 +103,49 @@ pub fn zoo() -> Vec<(String, Machine)> {
 /// and parts that may not be used.
 pub fn random_machine(seed: u64) -> Machine {
     let mut random = Rng::with_seed(seed);
-    let shape = Shape {
-        packages: random.u32(1..=4),
-        nodes: random.u32(1..=3),
-        domains: random.u32(1..=2),
-        cores: random.u32(1..=6),
-        threads: random.u32(1..=2),
-        first_cpus_first: random.bool(),
-    };
-    let mut machine = shape.machine(&mut random);
+    let (packages, nodes, domains) = (random.u32(1..=4), random.u32(1..=3), random.u32(1..=2));
+    let (cores, threads) = (random.u32(1..=6), random.u32(1..=2));
+    let all_cores = packages * nodes * domains * cores;
+    // The first CPUs of all cores are counted before the second ones, or core by core.
+    let (of_core, of_thread) = if random.bool() { (1, all_cores) } else { (threads, 1) };
+    let cpus_of = |core| (0..threads).map(move |thread| core * of_core + thread * of_thread);
+    let numbers: Vec<String> = (0..all_cores).flat_map(cpus_of).map(|it| it.to_string()).collect();
+    let mut machine = synthetic(&format!(
+        "pack:{packages} numa:{nodes} l3:{domains}(size=16777216) core:{cores} \
+         pu:{threads}(indexes={})",
+        numbers.join(",")
+    ));
+    if random.u32(0..4) == 0 {
+        machine.caches.clear();
+    }
+    let (mut nodes, mut next_node) = (Vec::new(), 0);
+    for with_cores in std::mem::take(&mut machine.nodes) {
+        next_node += random.u32(0..2);
+        let cpus = with_cores.cpus;
+        nodes.push(node(next_node, cpus.clone(), cpus.clone(), &mut random));
+        next_node += 1;
+        if random.u32(0..4) == 0 {
+            nodes.push(node(next_node, CpuSet::new(), cpus, &mut random));
+            next_node += 1;
+        }
+    }
     let all = machine.cpus();
+    if random.u32(0..4) == 0 {
+        nodes.push(node(next_node, CpuSet::new(), all.clone(), &mut random));
+    }
+    machine.allowed_nodes = nodes.iter().map(|node| node.os_index).collect();
+    machine.nodes = nodes;
     if random.bool() {
         machine.allowed_cpus = all.iter().filter(|_| random.u32(0..8) > 0).collect();
         let nodes = machine.allowed_nodes.iter().filter(|_| random.u32(0..8) > 0);
         machine.allowed_nodes = nodes.collect();
     }
+    machine.distances = None;
     if random.u32(0..4) > 0 {
         machine.distances = Some(random_distances(&machine, &mut random));
     }
     assert_eq!(machine.check(), Vec::<String>::new(), "machine {seed}");
     machine
-}
-
-/// Numbers of parts, each within the one before.
-struct Shape {
-    packages: u32,
-    nodes: u32,
-    domains: u32,
-    cores: u32,
-    threads: u32,
-    /// The first CPUs of all cores are counted before the second ones.
-    first_cpus_first: bool,
-}
-
-impl Shape {
-    fn machine(&self, random: &mut Rng) -> Machine {
-        let (mut packages, mut nodes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cores = Vec::new();
-        let all_cores = self.packages * self.nodes * self.domains * self.cores;
-        let with_caches = random.u32(0..4) > 0;
-        let mut next_node = 0;
-        for package in 0..self.packages {
-            let mut of_package = CpuSet::new();
-            for _ in 0..self.nodes {
-                let mut of_node = CpuSet::new();
-                for _ in 0..self.domains {
-                    let mut of_domain = CpuSet::new();
-                    for _ in 0..self.cores {
-                        let number = u32::try_from(cores.len()).unwrap();
-                        let cpu = |thread: u32| match self.first_cpus_first {
-                            true => number + thread * all_cores,
-                            false => number * self.threads + thread,
-                        };
-                        let cpus: CpuSet = (0..self.threads).map(cpu).collect();
-                        of_domain.extend(cpus.iter());
-                        cores.push(Core { cpus });
-                    }
-                    if with_caches {
-                        caches.push(cache(of_domain.clone()));
-                    }
-                    of_node.extend(of_domain.iter());
-                }
-                next_node += random.u32(0..2);
-                nodes.push(node(next_node, of_node.clone(), of_node.clone(), random));
-                next_node += 1;
-                if random.u32(0..4) == 0 {
-                    nodes.push(node(next_node, CpuSet::new(), of_node.clone(), random));
-                    next_node += 1;
-                }
-                of_package.extend(of_node.iter());
-            }
-            packages.push(Package { os_index: package, cpus: of_package, model: None });
-        }
-        let all: CpuSet = cores.iter().flat_map(|core: &Core| core.cpus.iter()).collect();
-        if random.u32(0..4) == 0 {
-            nodes.push(node(next_node, CpuSet::new(), all.clone(), random));
-        }
-        cores.sort_by_key(|core: &Core| core.cpus.first());
-        Machine {
-            source: Source::Simulated("random".into()),
-            packages,
-            allowed_nodes: nodes.iter().map(|node| node.os_index).collect(),
-            nodes,
-            cores,
-            caches,
-            distances: None,
-            firmware_figures: Vec::new(),
-            devices: Vec::new(),
-            allowed_cpus: all,
-            interleave_weights: None,
-            memory_modules: None,
-            empty_memory_sockets: None,
-            memory_modules_unknown: None,
-            notes: Vec::new(),
-        }
-    }
-}
-
-fn cache(cpus: CpuSet) -> Cache {
-    let bytes = Some(16 << 20);
-    Cache { level: 3, kind: CacheKind::Unified, bytes, line_bytes: Some(64), cpus }
 }
 
 fn node(os_index: u32, cpus: CpuSet, locality: CpuSet, random: &mut Rng) -> MemoryNode {

@@ -217,7 +217,9 @@ const EDITS_OF_CHASES: [(Edit, &str); 4] = [
 ];
 
 /// Edits of the other lines.
-const EDITS_OF_RUNS: [(Edit, &str); 6] = [
+const EDITS_OF_RUNS: [(Edit, &str); 8] = [
+    (|l| absent(l, Absence::Refused, ReasonCode::OneNode, Some(0)), "'one_node' is not why"),
+    (|l| absent(l, Absence::Omitted, ReasonCode::NoRoom, None), "'no_room' is not why"),
     (|l| absent(l, Absence::Omitted, ReasonCode::Budget, Some(1)), "begun in round 1"),
     (|l| absent(l, Absence::Refused, ReasonCode::NoRoom, Some(3)), "round 3 of 2"),
     (

@@ -4,16 +4,17 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy};
+use nearfar_machine::{CpuSet, GroupBy, Machine, MemoryPolicy};
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{
     Engine, Executor, Failure, Interrupt, Window, WindowRequest, now_utc, read_environment,
     suite_inputs,
 };
 use nearfar_record::{
-    Actor, Case, Executor as ExecutorKind, Experiment, Header, Inputs, Pages, Pinning, Record,
-    RecordWriter, Stream, Suite, TrafficMethod, read_record,
+    Actor, Case, Executor as ExecutorKind, Experiment, Header, Inputs, Pages, Record, RecordWriter,
+    Stream, Suite, TrafficMethod, read_record,
 };
+use nearfar_specimen::stream;
 
 /// Bytes of the arrays.
 pub const WORKING_SET: u64 = 8 << 20;
@@ -37,23 +38,14 @@ pub fn executor() -> NativeExecutor {
 pub fn case(kernel: &str, cpu: u32) -> Case {
     let node = machine().allowed_nodes.first().unwrap();
     let variants = nearfar_kernels::find(kernel).unwrap().variants();
-    Case {
-        id: kernel.into(),
-        coordinates: Vec::new(),
-        actors: vec![Actor::Stream(Stream {
-            kernel: kernel.into(),
-            variant: variants[0].to_string(),
-            binding: Binding { cpus: CpuSet::single(cpu), memory: MemoryPolicy::Preferred(node) },
-            write_memory: None,
-            threads: 1,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: vec![cpu],
-            working_set_bytes: WORKING_SET,
-            llc_multiple: None,
-            pages: Pages::Small,
-            pause_cycles: 0,
-        })],
-    }
+    let (cpus, memory) = (CpuSet::single(cpu), MemoryPolicy::Preferred(node));
+    let stream = Stream {
+        working_set_bytes: WORKING_SET,
+        llc_multiple: None,
+        pages: Pages::Small,
+        ..stream(kernel, &variants[0].to_string(), cpus, memory)
+    };
+    Case { id: kernel.into(), coordinates: Vec::new(), actors: vec![Actor::Stream(stream)] }
 }
 
 /// Runs a case in windows of 5 ms, one after the other.

@@ -15,6 +15,7 @@ use nearfar_record::{
     MixCoordinates, Pages, Pinning, ReasonCode, Roof, RoofCoordinates, RoofPurpose, Sample,
     ScalingCoordinates, Stream, Suite, TrafficMethod,
 };
+use nearfar_specimen::stream;
 
 /// Windows of a run.
 const WINDOWS: u32 = 2;
@@ -69,18 +70,13 @@ impl Workbench {
 
     /// A stream by one thread on each of these CPUs.
     pub fn stream(&self, kernel: &str, cpus: &[u32], working_set_bytes: u64) -> Stream {
+        let cpus = cpus.iter().copied().collect();
         Stream {
-            kernel: kernel.into(),
-            variant: self.variant(kernel),
-            binding: Binding { cpus: cpus.iter().copied().collect(), memory: self.memory() },
-            write_memory: None,
-            threads: u32::try_from(cpus.len()).unwrap(),
             pinning: Pinning::OnePerPu,
-            thread_cpus: cpus.to_vec(),
             working_set_bytes,
             llc_multiple: None,
             pages: Pages::Small,
-            pause_cycles: 0,
+            ..stream(kernel, &self.variant(kernel), cpus, self.memory())
         }
     }
 

@@ -7,8 +7,8 @@ use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{Executor, Failure, Interrupt, Window, WindowRequest};
 use nearfar_record::{
-    Actor, Case, Chase, Compute, Coordinates, MixCoordinates, Pages, Pinning, Reason, Roof,
-    RoofCoordinates, RoofPurpose, Stream,
+    Actor, Case, Chase, Coordinates, MixCoordinates, Pages, Reason, Roof, RoofCoordinates,
+    RoofPurpose, Stream,
 };
 
 /// Node 0 and 1 have four cores each, node 2 is slow memory beside node 0. The solver's soft
@@ -106,18 +106,12 @@ pub fn machine() -> SimulatedMachine {
 
 /// A stream on 64 MiB by a thread on each of these CPUs.
 pub fn stream(kernel: &str, cpus: &[u32], memory: MemoryPolicy) -> Stream {
+    let cpus = cpus.iter().copied();
     Stream {
-        kernel: kernel.into(),
-        variant: "avx2".into(),
-        binding: Binding { cpus: cpus.iter().copied().collect(), memory },
-        write_memory: None,
-        threads: u32::try_from(cpus.len()).unwrap(),
-        pinning: Pinning::OnePerCore,
-        thread_cpus: cpus.to_vec(),
+        thread_cpus: cpus.clone().collect(),
         working_set_bytes: 64 * MIB,
         llc_multiple: Some(8.0),
-        pages: Pages::Transparent,
-        pause_cycles: 0,
+        ..nearfar_specimen::stream(kernel, "avx2", cpus.collect(), memory)
     }
 }
 
@@ -160,12 +154,7 @@ pub fn at_roof(roof: Roof, actor: Actor) -> Case {
 }
 
 pub fn compute(kernel: &str, variant: &str) -> Actor {
-    Actor::Compute(Compute {
-        kernel: kernel.into(),
-        variant: variant.into(),
-        cpus: (0..4).collect(),
-        thread_cpus: vec![0, 1, 2, 3],
-    })
+    nearfar_specimen::compute(kernel, variant, (0..4).collect())
 }
 
 /// One window of a case without noise.

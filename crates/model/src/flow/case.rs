@@ -1,10 +1,12 @@
-//! What the fit is made from: sets of streams that ran together and what each moved.
+//! What the fit is made from: the parts of a machine, sets of streams that ran together and what each
+//! moved.
 
 use std::collections::BTreeSet;
 
-use nearfar_flow::Load;
+use nearfar_flow::{Load, Part};
 use nearfar_machine::MemoryKind;
 use nearfar_record::Experiment;
+use serde::Serialize;
 
 /// Streams that ran at the same time.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +32,8 @@ pub struct FlowStream {
 /// The parts that a machine has, whatever they carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLayout {
-    /// Number of initiators.
     pub initiators: usize,
-    /// Memory nodes by their numbers.
     pub nodes: Vec<u32>,
-    /// What several paths share beside controllers and issue limits.
     pub links: Vec<FlowLink>,
     /// Kernels by their names, the one that capacities are of first.
     pub kernels: Vec<String>,
@@ -43,29 +42,60 @@ pub struct FlowLayout {
 /// Something that several paths share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLink {
-    pub ends: LinkEnds,
+    /// A link of packages or of an initiator, or channels.
+    pub part: MachinePart,
     /// The paths over it: initiator and node.
     pub crosses: BTreeSet<(u32, u32)>,
 }
 
-/// What paths have in common that share something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LinkEnds {
-    /// The initiators of a package on the memory of another.
-    Packages {
-        /// The package of the cores.
-        from: u32,
-        /// The package of the memory.
-        to: u32,
-    },
-    /// One of several initiators of its package on the memory of another package.
-    InitiatorToPackage {
+/// A part of a machine that can be full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum MachinePart {
+    /// From the CPUs of an initiator to a node.
+    Path {
         initiator: u32,
-        /// The package of the memory.
-        to: u32,
+        memory_node: u32,
     },
-    /// All memory of a kind in a package, whoever uses it: several nodes can share channels.
-    Channels { package: u32, kind: MemoryKind },
+    Controller {
+        memory_node: u32,
+    },
+    /// What the CPUs of an initiator can have on the way.
+    Issue {
+        initiator: u32,
+    },
+    /// From the CPUs of a package to the memory of another.
+    Link {
+        from_package: u32,
+        to_package: u32,
+    },
+    /// From one of several initiators of a package to the memory of another.
+    InitiatorLink {
+        initiator: u32,
+        to_package: u32,
+    },
+    /// What all memory of a kind in a package carries together.
+    Channels {
+        package: u32,
+        memory_kind: MemoryKind,
+    },
+}
+
+impl FlowLayout {
+    /// `None` for a part that the machine has not.
+    pub fn part(&self, part: Part) -> Option<MachinePart> {
+        let node = |column: usize| self.nodes.get(column).copied();
+        let number = |initiator: usize| u32::try_from(initiator).ok();
+        Some(match part {
+            Part::Path { initiator, column } => {
+                MachinePart::Path { initiator: number(initiator)?, memory_node: node(column)? }
+            }
+            Part::Controller { column } => MachinePart::Controller { memory_node: node(column)? },
+            Part::Issue { initiator } => MachinePart::Issue { initiator: number(initiator)? },
+            Part::Link { index } => self.links.get(index)?.part,
+        })
+    }
 }
 
 impl FlowCase {
@@ -74,6 +104,11 @@ impl FlowCase {
         let [only] = self.streams.as_slice() else { return None };
         let [(node, _)] = only.load.shares.as_slice() else { return None };
         Some((only.load.initiator, *node, only.load.threads))
+    }
+
+    /// Predicted / measured - 1 of every stream.
+    pub(crate) fn errors(&self, predicted: &[f64]) -> Vec<f64> {
+        predicted.iter().zip(&self.streams).map(|(rate, stream)| rate / stream.rate - 1.0).collect()
     }
 
     /// What its streams of an initiator move on a node, bytes/s.

@@ -23,7 +23,6 @@ const INTERVAL: f64 = 1.96;
 /// A parameter with a posterior deviation above this fraction of its prior one is not bound.
 const BOUND: f64 = 0.5;
 
-/// A machine's law with the numbers that cases give it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedFlow {
     /// What each part carries, useful bytes/s of the first kernel.
@@ -50,7 +49,6 @@ pub struct FittedFlow {
     pub(crate) posterior: Posterior,
 }
 
-/// What cases say of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowEstimate {
     pub parameter: FlowParameter,
@@ -175,10 +173,6 @@ impl Problem<'_> {
         let at = &fit.parameters;
         let covariance = fit.covariance.as_ref()?;
         let all = &self.parameters.all;
-        let errors = |predicted: &[f64], case: &FlowCase| -> Vec<f64> {
-            let pairs = predicted.iter().zip(&case.streams);
-            pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect()
-        };
         let predicted = self.predict(at)?;
         let left_out =
             LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
@@ -188,7 +182,7 @@ impl Problem<'_> {
         for (&position, case) in self.positions.iter().zip(&self.cases) {
             if is_left_out(case) {
                 match left_out.foretold(case, first_row) {
-                    Some(rates) => foretold.push((position, errors(&rates, case))),
+                    Some(rates) => foretold.push((position, case.errors(&rates))),
                     None => not_foretold += 1,
                 }
             }
@@ -217,7 +211,7 @@ impl Problem<'_> {
             fairness,
             parameters,
             errors: (self.positions.iter().zip(&predicted).zip(&self.cases))
-                .map(|((&position, rates), case)| (position, errors(rates, case)))
+                .map(|((&position, rates), case)| (position, case.errors(rates)))
                 .collect(),
             left_out: foretold,
             not_foretold,
@@ -265,16 +259,10 @@ impl CaseSlopes<'_> {
                 let weights: Vec<f64> = (0..count).map(weight).collect();
                 weights.iter().any(|&weight| weight > 0.0).then(|| self.by_demands(&weights))
             }
-            FlowParameter::KernelBytes { kernel } => self.touches(kernel).then(|| {
-                let own = |stream: &super::case::FlowStream| f64::from(stream.kernel == kernel);
-                self.case.streams.iter().map(own).collect()
-            }),
-            FlowParameter::KernelDemand { kernel } => self.touches(kernel).then(|| {
-                let streams = self.case.streams.iter();
-                let weights: Vec<f64> =
-                    streams.map(|stream| f64::from(stream.kernel == kernel)).collect();
-                self.by_demands(&weights)
-            }),
+            FlowParameter::KernelBytes { kernel } => self.of_kernel(kernel),
+            FlowParameter::KernelDemand { kernel } => {
+                Some(self.by_demands(&self.of_kernel(kernel)?))
+            }
             FlowParameter::Saturation => {
                 let slope = parameters::slope_of_saturation(self.capacities.saturation);
                 Some(self.slopes.by_saturation.iter().map(|by| by * slope).collect())
@@ -286,8 +274,10 @@ impl CaseSlopes<'_> {
         }
     }
 
-    fn touches(&self, kernel: usize) -> bool {
-        self.case.streams.iter().any(|stream| stream.kernel == kernel)
+    /// 1 for the streams of a kernel, 0 for others; `None` where none is.
+    fn of_kernel(&self, kernel: usize) -> Option<Vec<f64>> {
+        let own = self.case.streams.iter().map(|stream| stream.kernel == kernel);
+        own.clone().any(|is_own| is_own).then(|| own.map(f64::from).collect())
     }
 
     fn capacity(&self, part: Part) -> Option<Vec<f64>> {

@@ -6,7 +6,7 @@ use nearfar_flow::Load;
 use nearfar_machine::{Initiator, Machine, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
 
-use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 use super::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
@@ -31,7 +31,6 @@ const UNKNOWN_NOISE: f64 = 0.03;
 /// Standard error of a median / that of a mean.
 const OF_MEDIAN: f64 = 1.2533;
 
-/// What a record holds for the model.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub layout: FlowLayout,
@@ -39,13 +38,10 @@ pub(crate) struct Observed {
     pub variants: Vec<String>,
     /// Its variant in lone cases.
     pub lone_variants: Vec<String>,
-    /// Cases that are fitted.
     pub fitted: Vec<FlowCase>,
-    /// Cases that were left out of the fit.
     pub held_out: Vec<FlowCase>,
 }
 
-/// A kernel in one variant.
 type Loop<'a> = (&'a str, &'a str);
 
 /// A kernel in the variant that it runs in beside others, and in the one that lone figures are of:
@@ -103,7 +99,7 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
         fitted: Vec::new(),
         held_out: Vec::new(),
     };
-    observed.take_pairs(pairs)?;
+    observed.take_pairs(pairs);
     for cases in kernels {
         observed.take(ends_of_pairs(cases), MOST_OF_KERNEL);
     }
@@ -127,21 +123,15 @@ fn layout(
     pairs: &BTreeSet<(u32, u32)>,
     kernels: Vec<String>,
 ) -> Result<FlowLayout, Inapplicable> {
-    let count = pairs.len();
-    if count > MOST_PAIRS {
-        return Err(Inapplicable::here(format!(
-            "the record has {count} pairs of initiator and node, and the fit takes at most \
-             {MOST_PAIRS}"
-        )));
-    }
     let rows = pairs.iter().map(|&(initiator, _)| initiator as usize + 1).max().unwrap_or(0);
     let own: BTreeSet<u32> = pairs.iter().map(|&(_, node)| node).collect();
-    if rows * own.len() > MOST_CELLS {
+    if pairs.len() > MOST_PAIRS || rows * own.len() > MOST_CELLS {
         return Err(Inapplicable::here(format!(
-            "the record has pairs of initiators up to number {} and of {} nodes, and the fit takes \
-             at most {MOST_CELLS} of one times the other",
-            rows.saturating_sub(1),
-            own.len()
+            "the record has {} pairs of {} nodes and initiators up to number {}, more than the fit \
+             takes",
+            pairs.len(),
+            own.len(),
+            rows.saturating_sub(1)
         )));
     }
     let used: Vec<&MemoryNode> =
@@ -157,7 +147,7 @@ fn layout(
 impl Observed {
     /// Of each pair one thread, all threads, and of every second pair a number between; the
     /// others are foretold.
-    fn take_pairs(&mut self, cases: Vec<FlowCase>) -> Result<(), Inapplicable> {
+    fn take_pairs(&mut self, cases: Vec<FlowCase>) {
         let mut of_pair: BTreeMap<(u32, u32), Vec<FlowCase>> = BTreeMap::new();
         for case in cases {
             if let Some((initiator, node, _)) = case.as_pair() {
@@ -169,18 +159,13 @@ impl Observed {
             cases.sort_by_key(|case| case.as_pair());
             let last = cases.len() - 1;
             for (index, case) in cases.into_iter().enumerate() {
-                let is_fitted = index == 0
-                    || index == last
-                    || index == last.div_ceil(2) && place.is_multiple_of(2);
-                if is_fitted {
-                    self.fitted.push(case);
-                } else {
-                    between.push(case);
-                }
+                let is_middle = index == last.div_ceil(2) && place.is_multiple_of(2);
+                let is_fitted = index == 0 || index == last || is_middle;
+                let taken = if is_fitted { &mut self.fitted } else { &mut between };
+                taken.push(case);
             }
         }
         self.held_out.extend(evenly(between, MOST_HELD_OUT).0);
-        Ok(())
     }
 
     fn take(&mut self, cases: Vec<FlowCase>, most: usize) {
@@ -239,20 +224,11 @@ fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
         Coordinates::Sharing(place) => place.local_threads > 0 && place.remote_threads > 0,
         Coordinates::Links(_) | Coordinates::Mixes(_) => true,
         Coordinates::Roofs(place) => {
-            let is_shared = matches!(
-                place.roof,
-                Roof::Interleaved { .. }
-                    | Roof::Contended { .. }
-                    | Roof::AllLocal { .. }
-                    | Roof::Congested { .. }
-            );
-            is_shared && place.purpose == RoofPurpose::Roof
+            let is_alone =
+                matches!(place.roof, Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. });
+            !is_alone && place.purpose == RoofPurpose::Roof
         }
-        Coordinates::Scaling(_)
-        | Coordinates::Hybrid(_)
-        | Coordinates::Latency(_)
-        | Coordinates::Devices(_)
-        | Coordinates::Commands(_) => false,
+        _ => false,
     };
     tells.then(|| coordinates.experiment())
 }
@@ -383,7 +359,7 @@ fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {
 /// What paths share beside controllers and issue limits, as far as packages tell: the way of a
 /// package and of each of its initiators to each other package, and the channels of each package.
 fn links(machine: &Machine, initiators: &[Initiator], nodes: &[&MemoryNode]) -> Vec<FlowLink> {
-    let mut links: BTreeMap<LinkEnds, BTreeSet<(u32, u32)>> = BTreeMap::new();
+    let mut links: BTreeMap<MachinePart, BTreeSet<(u32, u32)>> = BTreeMap::new();
     let mut initiators_of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for initiator in initiators {
         let own = machine.only_package(&initiator.cpus);
@@ -393,11 +369,11 @@ fn links(machine: &Machine, initiators: &[Initiator], nodes: &[&MemoryNode]) -> 
         for node in nodes {
             let Some(to) = machine.only_package(&node.locality) else { continue };
             let path = (initiator.index, node.os_index);
-            let mut add = |ends| links.entry(ends).or_default().insert(path);
-            add(LinkEnds::Channels { package: to, kind: node.kind });
+            let mut add = |part| links.entry(part).or_default().insert(path);
+            add(MachinePart::Channels { package: to, memory_kind: node.kind });
             if let Some(from) = own.filter(|&from| from != to) {
-                add(LinkEnds::Packages { from, to });
-                add(LinkEnds::InitiatorToPackage { initiator: initiator.index, to });
+                add(MachinePart::Link { from_package: from, to_package: to });
+                add(MachinePart::InitiatorLink { initiator: initiator.index, to_package: to });
             }
         }
     }
@@ -408,13 +384,13 @@ fn links(machine: &Machine, initiators: &[Initiator], nodes: &[&MemoryNode]) -> 
     let has_siblings = |initiator: &u32| {
         initiators_of.values().any(|own| own.len() > 1 && own.contains(initiator))
     };
-    let is_own = |(ends, paths): &(LinkEnds, BTreeSet<(u32, u32)>)| match ends {
-        LinkEnds::Packages { .. } => paths.len() > 1,
-        LinkEnds::InitiatorToPackage { initiator, .. } => {
+    let is_own = |(part, paths): &(MachinePart, BTreeSet<(u32, u32)>)| match part {
+        MachinePart::Link { .. } => paths.len() > 1,
+        MachinePart::InitiatorLink { initiator, .. } => {
             nodes_of(paths) > 1 && has_siblings(initiator)
         }
-        LinkEnds::Channels { .. } => nodes_of(paths) > 1,
+        _ => nodes_of(paths) > 1,
     };
     let own = links.into_iter().filter(is_own);
-    own.map(|(ends, crosses)| FlowLink { ends, crosses }).collect()
+    own.map(|(part, crosses)| FlowLink { part, crosses }).collect()
 }

@@ -23,29 +23,19 @@ use std::collections::BTreeSet;
 use nearfar_flow::{Capacities, Part, ScaledLoad, SharedLink};
 use nearfar_stats::median;
 
-use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 
 /// A number that is fitted. Initiators are rows, columns memory nodes in the layout's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowParameter {
     /// Demand of one thread, bytes/s.
-    OneThread {
-        initiator: usize,
-        /// The node's column.
-        column: usize,
-    },
+    OneThread { initiator: usize, column: usize },
     /// Capacity of a part, bytes/s.
     Capacity(Part),
     /// Useful bytes of a kernel against the first's where parts are full.
-    KernelBytes {
-        /// Position of the kernel.
-        kernel: usize,
-    },
+    KernelBytes { kernel: usize },
     /// Demand of a kernel's thread against the first's, in bytes of the first.
-    KernelDemand {
-        /// Position of the kernel.
-        kernel: usize,
-    },
+    KernelDemand { kernel: usize },
     /// The saturation exponent p.
     Saturation,
     /// The fairness exponent gamma.
@@ -179,15 +169,13 @@ impl<'a> Parameters<'a> {
             let of_link: Vec<f64> = link.crosses.iter().filter_map(path).collect();
             if of_link.len() > 1 {
                 let across = known.most(|from, to| link.crosses.contains(&(from, to)));
-                let start = match link.ends {
-                    LinkEnds::Packages { .. } | LinkEnds::InitiatorToPackage { .. } => {
-                        (1.2 * largest(&of_link)).max(1.03 * across)
-                    }
-                    LinkEnds::Channels { .. } => known
+                let start = match link.part {
+                    MachinePart::Channels { .. } => known
                         .most_of_all(&link.crosses)
-                        .map_or_else(|| 1.5 * self.sum_of_nodes(link, best), |most| 1.1 * most)
-                        .max(1.03 * across),
+                        .map_or_else(|| 1.5 * self.sum_of_nodes(link, best), |most| 1.1 * most),
+                    _ => 1.2 * largest(&of_link),
                 };
+                let start = start.max(1.03 * across);
                 self.add(FlowParameter::Capacity(Part::Link { index }), start.ln());
             }
         }
@@ -201,7 +189,7 @@ impl<'a> Parameters<'a> {
     }
 
     /// The capacities of a machine with these parameters. Pairs that no case is about have the
-    /// figures of the first known one; nothing may be said of them.
+    /// figures of the first known one, which is the first parameter; nothing may be said of them.
     pub fn capacities(&self, at: &[f64]) -> Capacities {
         let (initiators, columns) = (self.layout.initiators, self.layout.nodes.len());
         let link = |(index, link): (usize, &FlowLink)| SharedLink {
@@ -212,7 +200,10 @@ impl<'a> Parameters<'a> {
         };
         let mut capacities = Capacities {
             nodes: self.layout.nodes.clone(),
-            one_thread: vec![vec![0.0; columns]; initiators],
+            one_thread: vec![
+                vec![at.first().map_or(1.0, |first| first.exp()); columns];
+                initiators
+            ],
             path: vec![vec![None; columns]; initiators],
             curves: Vec::new(),
             controller: vec![None; columns],
@@ -223,33 +214,10 @@ impl<'a> Parameters<'a> {
             saturation: START_SATURATION,
             fairness: START_FAIRNESS,
         };
-        let mut first = None;
         for (&parameter, &fitted) in self.all.iter().zip(at) {
-            let value = parameter.value(fitted);
-            match parameter {
-                FlowParameter::OneThread { initiator, column } => {
-                    first = first.or(Some(value));
-                    capacities.one_thread[initiator][column] = value;
-                }
-                FlowParameter::Capacity(Part::Path { initiator, column }) => {
-                    capacities.path[initiator][column] = Some(value);
-                }
-                FlowParameter::Capacity(Part::Controller { column }) => {
-                    capacities.controller[column] = Some(value);
-                }
-                FlowParameter::Capacity(Part::Issue { initiator }) => {
-                    capacities.issue[initiator] = Some(value);
-                }
-                FlowParameter::Capacity(Part::Link { index }) => {
-                    capacities.links[index].capacity = value;
-                }
-                FlowParameter::Saturation => capacities.saturation = value,
-                FlowParameter::Fairness => capacities.fairness = value,
-                FlowParameter::KernelBytes { .. } | FlowParameter::KernelDemand { .. } => {}
+            if let Some(number) = number_of(&mut capacities, parameter) {
+                *number = parameter.value(fitted);
             }
-        }
-        for &(initiator, column) in &self.unknown {
-            capacities.one_thread[initiator][column] = first.unwrap_or(1.0);
         }
         capacities
     }
@@ -281,6 +249,29 @@ impl<'a> Parameters<'a> {
         };
         case.streams.iter().all(is_known)
     }
+}
+
+/// The number that a parameter stands for; `None` where it is of a kernel.
+pub(crate) fn number_of(capacities: &mut Capacities, parameter: FlowParameter) -> Option<&mut f64> {
+    let number = match parameter {
+        FlowParameter::OneThread { initiator, column } => {
+            &mut capacities.one_thread[initiator][column]
+        }
+        FlowParameter::Capacity(Part::Path { initiator, column }) => {
+            capacities.path[initiator][column].get_or_insert(0.0)
+        }
+        FlowParameter::Capacity(Part::Controller { column }) => {
+            capacities.controller[column].get_or_insert(0.0)
+        }
+        FlowParameter::Capacity(Part::Issue { initiator }) => {
+            capacities.issue[initiator].get_or_insert(0.0)
+        }
+        FlowParameter::Capacity(Part::Link { index }) => &mut capacities.links[index].capacity,
+        FlowParameter::Saturation => &mut capacities.saturation,
+        FlowParameter::Fairness => &mut capacities.fairness,
+        FlowParameter::KernelBytes { .. } | FlowParameter::KernelDemand { .. } => return None,
+    };
+    Some(number)
 }
 
 /// The streams of a case as the capacities see them.

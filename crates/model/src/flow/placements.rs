@@ -8,9 +8,8 @@ use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use super::case::{FlowCase, FlowLayout, FlowStream};
+use super::case::{FlowCase, FlowLayout, FlowStream, MachinePart};
 use super::fit::FittedFlow;
-use super::machine_part::MachinePart;
 
 /// Threads and data of the whole machine in some order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -151,15 +150,11 @@ impl<'a> Whole<'a> {
             loads.push(ScaledLoad { load, demand_scale: 1.0 });
         }
         let flows = fitted.capacities.flows(&loads, None).ok()?;
+        let total = flows.rates.iter().sum();
         let by_initiator = loads.iter().zip(&flows.rates);
         Some(FlowPlacement {
             kind,
-            total: Estimate {
-                value: BytesPerSecond(flows.rates.iter().sum()),
-                interval: None,
-                confidence: None,
-                cases: Vec::new(),
-            },
+            total: Estimate::computed(total, (total, total), Vec::new()),
             measured: measured.iter().find(|case| is_of(case, &loads)).map(|case| moved(case)),
             initiators: by_initiator
                 .map(|(load, &rate)| InitiatorRate {

@@ -11,10 +11,10 @@
 //!
 //! Fails when: the law does not fit the machine; that error is not among these.
 
-use nearfar_flow::{Capacities, Part};
+use nearfar_flow::Capacities;
 
 use super::fit::FittedFlow;
-use super::parameters::FlowParameter;
+use super::parameters::number_of;
 
 /// No parameter moves further, of what is fitted of it: beyond that the approximation is none.
 const FARTHEST: f64 = 0.6;
@@ -65,26 +65,6 @@ impl FittedFlow {
             }
         }
         capacities
-    }
-}
-
-/// The number that a parameter stands for; `None` where it is of a kernel.
-fn number_of(capacities: &mut Capacities, parameter: FlowParameter) -> Option<&mut f64> {
-    match parameter {
-        FlowParameter::OneThread { initiator, column } => {
-            capacities.one_thread.get_mut(initiator)?.get_mut(column)
-        }
-        FlowParameter::Capacity(part) => match part {
-            Part::Path { initiator, column } => {
-                capacities.path.get_mut(initiator)?.get_mut(column)?.as_mut()
-            }
-            Part::Controller { column } => capacities.controller.get_mut(column)?.as_mut(),
-            Part::Issue { initiator } => capacities.issue.get_mut(initiator)?.as_mut(),
-            Part::Link { index } => capacities.links.get_mut(index).map(|it| &mut it.capacity),
-        },
-        FlowParameter::Saturation => Some(&mut capacities.saturation),
-        FlowParameter::Fairness => Some(&mut capacities.fairness),
-        FlowParameter::KernelBytes { .. } | FlowParameter::KernelDemand { .. } => None,
     }
 }
 

@@ -9,7 +9,7 @@ use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
 use super::Flow;
-use super::machine_part::MachinePart;
+use super::case::MachinePart;
 use super::observed::shares;
 use super::placements::first_cause;
 use super::summary::{FlowKernel, FlowTrust};
@@ -71,53 +71,10 @@ pub struct InitiatorThreads {
     pub threads: u32,
 }
 
-/// Why a question has no answer.
+/// Why a question has no answer, in words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StreamError {
-    /// A CPU is not of this machine.
-    #[error("stream {stream} names CPU {cpu}; the machine of the record has the CPUs {known}")]
-    NoCpu {
-        /// Position of the stream, from 0.
-        stream: usize,
-        cpu: u32,
-        /// Those that there are.
-        known: String,
-    },
-    /// Two streams share a core.
-    #[error(
-        "streams {first} and {second} both use the core of CPU {cpu}; the record has no threads \
-         that share a core, so give each stream cores of its own"
-    )]
-    SharedCore {
-        /// Position of the one stream.
-        first: usize,
-        /// Position of the other.
-        second: usize,
-        /// A CPU of the core.
-        cpu: u32,
-    },
-    /// No memory is named or near.
-    #[error("stream {stream} has no memory node: {why}")]
-    NoMemory {
-        /// Position of the stream.
-        stream: usize,
-        why: String,
-    },
-    /// A pair has no figures.
-    #[error(
-        "stream {stream} uses memory node {node} from initiator {initiator}, a pair of which the record \
-         has no lone figure; `nearfar characterize --only pairs,mixes` measures it"
-    )]
-    NotMeasured {
-        /// Position of the stream.
-        stream: usize,
-        initiator: u32,
-        node: u32,
-    },
-    /// The law has no solution there.
-    #[error("the law finds no rates for these streams: {0}")]
-    NoRates(String),
-}
+#[error("{0}")]
+pub struct StreamError(String);
 
 impl Flow {
     /// What streams get by this model, of its first kernel.
@@ -141,12 +98,18 @@ impl Flow {
         for (stream, binding) in bindings.iter().enumerate() {
             for load in question.loads(stream, binding)? {
                 if let Some((node, initiator)) = self.unmeasured(&load) {
-                    return Err(StreamError::NotMeasured { stream, initiator, node });
+                    return Err(StreamError(format!(
+                        "stream {stream} uses memory node {node} from initiator {initiator}, a pair \
+                         of which the record has no lone figure; `nearfar characterize --only \
+                         pairs,mixes` measures it"
+                    )));
                 }
                 loads.push((stream, ScaledLoad { load, demand_scale: 1.0 }));
             }
         }
-        let failed = |error: nearfar_flow::FlowError| StreamError::NoRates(error.to_string());
+        let failed = |error: nearfar_flow::FlowError| {
+            StreamError(format!("the law finds no rates for these streams: {error}"))
+        };
         let rates_of = |chosen: &[ScaledLoad]| self.fitted.capacities.flows(chosen, None);
         let all: Vec<ScaledLoad> = loads.iter().map(|(_, load)| load.clone()).collect();
         let together = rates_of(&all).map_err(failed)?;
@@ -214,7 +177,9 @@ impl Question<'_> {
     fn loads(&mut self, stream: usize, binding: &Binding) -> Result<Vec<Load>, StreamError> {
         let known = self.machine.cpus();
         if let Some(cpu) = binding.cpus.iter().find(|&cpu| !known.contains(cpu)) {
-            return Err(StreamError::NoCpu { stream, cpu, known: known.to_string() });
+            return Err(StreamError(format!(
+                "stream {stream} names CPU {cpu}; the machine of the record has the CPUs {known}"
+            )));
         }
         let mut threads: BTreeMap<usize, u32> = BTreeMap::new();
         let mut has_siblings = false;
@@ -223,7 +188,10 @@ impl Question<'_> {
             let Some(cpu) = used.first() else { continue };
             has_siblings |= used.len() > 1;
             if let Some(&first) = self.users.get(&position) {
-                return Err(StreamError::SharedCore { first, second: stream, cpu });
+                return Err(StreamError(format!(
+                    "streams {first} and {stream} both use the core of CPU {cpu}; the record has no \
+                     threads that share a core, so give each stream cores of its own"
+                )));
             }
             self.users.insert(position, stream);
             if let Some(own) = self.initiators.iter().position(|it| it.cpus.contains(cpu)) {
@@ -231,17 +199,16 @@ impl Question<'_> {
             }
         }
         if threads.is_empty() {
-            let why = "its CPUs are of no core that the record knows".into();
-            return Err(StreamError::NoMemory { stream, why });
+            return Err(no_memory(stream, "its CPUs are of no core that the record knows"));
         }
         if has_siblings {
-            self.note(format!(
+            self.notes.push(format!(
                 "Stream {stream} names several CPUs of a core: it is taken to have one thread on \
                  each core, as was measured; a second one adds little where memory is the limit."
             ));
         }
         if threads.len() > 1 {
-            self.note(format!(
+            self.notes.push(format!(
                 "Stream {stream} is on {} initiators: what it gets is the sum of theirs.",
                 threads.len()
             ));
@@ -255,7 +222,7 @@ impl Question<'_> {
         if let MemoryPolicy::Bind(nodes) = &binding.memory
             && nodes.len() > 1
         {
-            self.note(format!(
+            self.notes.push(format!(
                 "Stream {stream} binds to several nodes: the kernel fills the nearest first, so its \
                  data is taken to lie there; interleave deals pages out over all."
             ));
@@ -279,7 +246,7 @@ impl Question<'_> {
         let named: BTreeSet<u32> = policy.nodes().unwrap_or_default().iter().collect();
         if let Some(node) = named.iter().find(|&&node| self.machine.node(node).is_none()) {
             let why = format!("the machine of the record has no node {node}");
-            return Err(StreamError::NoMemory { stream, why });
+            return Err(no_memory(stream, &why));
         }
         let one = match policy {
             MemoryPolicy::FirstTouch => {
@@ -292,13 +259,14 @@ impl Question<'_> {
             Some(node) => Some(vec![(node, 1.0)]),
             None => shares(policy, initiator),
         };
-        found.ok_or_else(|| StreamError::NoMemory {
-            stream,
-            why: format!("initiator {} has no memory of its own, so name one", initiator.index),
+        found.ok_or_else(|| {
+            let why =
+                format!("initiator {} has no memory of its own, so name one", initiator.index);
+            no_memory(stream, &why)
         })
     }
+}
 
-    fn note(&mut self, note: String) {
-        self.notes.push(note);
-    }
+fn no_memory(stream: usize, why: &str) -> StreamError {
+    StreamError(format!("stream {stream} has no memory node: {why}"))
 }

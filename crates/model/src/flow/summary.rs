@@ -4,8 +4,8 @@ use nearfar_record::Experiment;
 use nearfar_units::{BytesPerSecond, Ratio};
 use serde::Serialize;
 
+use super::case::MachinePart;
 use super::fit::FlowEstimate;
-use super::machine_part::MachinePart;
 use super::parameters::FlowParameter;
 use super::placements::FlowPlacement;
 use super::{Flow, FlowErrors};

@@ -1,60 +1,8 @@
 //! What to do with a program's buffers.
 
-use nearfar_record::TransferKind;
-use serde::Serialize;
-
+use super::answer::{HybridAdvice, HybridAnswer, HybridPlacement, NoGain, PlacementName};
 use super::pair::HybridPair;
-use super::placements::{HybridAnswer, HybridPlacement, PlacementName};
 use super::shares::HybridShares;
-
-/// What to do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "do", rename_all = "snake_case")]
-pub enum HybridAdvice {
-    /// Leave buffers as the default placement has them.
-    Leave {
-        /// Why no other is taken.
-        because: NoGain,
-    },
-    /// Put buffers as the recommended placement has them.
-    Put {
-        /// The fraction of it that the rounding of weights costs; null where that is too little to
-        /// tell.
-        rounding_cost: Option<f64>,
-    },
-    /// Expect nothing of the shares that this placement would have if they were not at a jump of
-    /// the model.
-    AvoidJump { placement: PlacementName },
-    /// Try different shares for what is read and what is written on the program itself: the model
-    /// gives more for them, and no point validates it.
-    TrySeparately,
-    /// Where only half of the data finds room in the fast memory, put buffers as `half_fast` has
-    /// them.
-    FillHalf,
-    /// Measure the overlaps without which no gain over the default placement can be told.
-    MeasureOverlaps {
-        /// The kind that takes longest, and the one beside it.
-        missing: Vec<(TransferKind, TransferKind)>,
-        /// Position of the placement that gives most of those that can be predicted, or null.
-        most: Option<usize>,
-    },
-    /// Keep in mind that a better share may not be seen: overlaps are missing for some.
-    SuspectBetter,
-}
-
-/// Why no placement is taken in place of the default one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum NoGain {
-    /// None is sure to gain more than the model may be off.
-    WithinError,
-    /// The rounds are too few for intervals.
-    TooFewRounds,
-    /// The model's error is not known.
-    ErrorUnknown,
-}
 
 /// What the rounding of weights costs is told from this fraction on.
 const WORTH_TELLING: f64 = 0.001;

@@ -6,8 +6,8 @@
 //! memory full. All crossings are looked at.
 //! Source: the vertices of linear programs; denoyelle2019, equation 5, for the time.
 
+use super::answer::HybridPrediction;
 use super::pair::HybridPair;
-use super::prediction::HybridPrediction;
 use super::shares::HybridShares;
 
 /// Whether buffers that are read and written may be shared out differently.
@@ -19,7 +19,6 @@ pub enum Buffers {
     Separately,
 }
 
-/// The best shares for a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestShares {
     /// With the best of what is certain: its lowest bandwidth is the highest.
@@ -94,7 +93,6 @@ impl HybridPair {
         Some(BestShares { chosen, unclaimed, is_complete })
     }
 
-    /// The lines that an optimum may lie on.
     fn lines(&self, load_share: f64, most_fast: f64) -> Vec<Line> {
         let (loads, stores) = (load_share, 1.0 - load_share);
         let mut lines = vec![

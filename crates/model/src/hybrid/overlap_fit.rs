@@ -30,7 +30,6 @@ pub struct OverlapModel {
 /// A case whose dominating kind is known by its design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverlapPoint {
-    /// The kind that takes longest.
     pub dominating: TransferKind,
     /// Share of each kind in all bytes, by the pages that were found.
     pub shares: [f64; 4],
@@ -41,22 +40,12 @@ pub struct OverlapPoint {
 /// Where a kind takes less of a case's time in every point, those say nothing of its overlap.
 const LEAST_TIME: f64 = 0.05;
 
-/// Where a kind stands in arrays by kind.
-pub(crate) fn position(kind: TransferKind) -> usize {
-    match kind {
-        TransferKind::FastLoad => 0,
-        TransferKind::FastStore => 1,
-        TransferKind::SlowLoad => 2,
-        TransferKind::SlowStore => 3,
-    }
-}
-
 impl OverlapModel {
     /// Fits the overlaps to points by least squares on the relative residual of the time,
     /// each dominating kind by itself.
     pub fn fit(rates: [f64; 4], points: &[OverlapPoint], bounds: OverlapBounds) -> Self {
         let of = |dominating| {
-            let own = points.iter().filter(|point| position(point.dominating) == dominating);
+            let own = points.iter().filter(|point| point.dominating as usize == dominating);
             fit_row(&rates, dominating, &own.copied().collect::<Vec<_>>(), bounds)
         };
         Self { rates, overlap_theta: [of(0), of(1), of(2), of(3)] }

@@ -1,20 +1,17 @@
 //! The model of one initiator and two memories.
 
-use std::collections::HashMap;
-
 use nearfar_machine::{Machine, MemoryKind};
 use nearfar_record::{Estimate, HybridCoordinates, HybridPoint, Outcome, TransferKind};
 use nearfar_stats::{mean_of_calm, percentile_error, percentile_interval};
 use nearfar_units::{BytesPerSecond, Quantity, Ratio};
 use serde::Serialize;
 
+use super::answer::HybridAnswer;
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
-use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint, position};
-use super::placements::HybridAnswer;
-use super::prediction::margins;
-use super::resampling::{CONFIDENCE, CaseRounds, Rounds};
+use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
+use super::resampling::{CONFIDENCE, Rounds, margins};
 use super::shares::HybridShares;
-use crate::hybrid_points::{HybridFigures, load_share};
+use crate::hybrid_points::HybridFigures;
 
 /// An overlap that is known no better than this is not known.
 const LARGEST_STANDARD_ERROR: f64 = 0.1;
@@ -124,26 +121,18 @@ pub struct HybridSurfacePoint {
     pub bandwidth: Option<BytesPerSecond>,
 }
 
-/// Shares of loads that answers are given for: reads only, two reads for a write (STREAM's triad
-/// and add), one for one (copy, scale), writes only.
-const PROGRAMS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.0];
-
-/// Steps of the surface from 0 to 1.
-const STEPS: u32 = 5;
-
 impl HybridPair {
-    /// The model by the points of one initiator and its two memories and the rounds of each case.
-    /// In words why there is none.
+    /// The model by the points of one initiator and its two memories and the rounds of each case,
+    /// without surface and answers. In words why there is none.
     pub(super) fn new(
-        points: &[&HybridFigures],
-        rounds: &HashMap<String, Vec<f64>>,
+        points: &[HybridFigures],
         bounds: OverlapBounds,
         machine: &Machine,
         remedy: &str,
     ) -> Result<Self, String> {
         let Some(first) = points.first() else { return Err("it has no points".into()) };
         let &HybridCoordinates { initiator, fast_node, slow_node, threads, .. } = &first.place;
-        let measured = measured_rounds(points, rounds)?;
+        let measured = measured_rounds(points)?;
         let not_a_rate = || "a bandwidth of it is 0".to_string();
         let mut model = measured.fit(bounds).ok_or_else(not_a_rate)?;
         let unbounded = measured.fit(OverlapBounds::None).ok_or_else(not_a_rate)?;
@@ -155,7 +144,7 @@ impl HybridPair {
         let mut overlaps = Vec::new();
         for dominating in TransferKind::ALL {
             for beside in TransferKind::ALL.into_iter().filter(|&kind| kind != dominating) {
-                let (row, column) = (position(dominating), position(beside));
+                let (row, column) = (dominating as usize, beside as usize);
                 let of = |model: &OverlapModel| model.overlap_theta[row][column];
                 let fit = match (of(&model), of(&unbounded)) {
                     (Some(theta), Some(unbounded)) => {
@@ -186,17 +175,17 @@ impl HybridPair {
         }
         let corners = std::array::from_fn(|kind| {
             let drawn: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
-            let case = measured.corners[kind].case.clone();
+            let case = measured.corners[kind].case.id.clone();
             let ends = percentile_interval(&drawn);
             let bandwidth = drawn_estimate(model.rates[kind], ends, vec![case]);
             HybridCorner { of: TransferKind::ALL[kind], bandwidth }
         });
-        let held_out = held_out(points, rounds, &model);
+        let held_out = held_out(points, &model);
         let own = machine.initiators().into_iter().find(|own| own.index == initiator);
         let default_node = own.and_then(|own| own.cpu_node);
         let node = |number| machine.node(number);
         let kind = |number| node(number).map_or(MemoryKind::Unknown, |node| node.kind);
-        let mut pair = Self {
+        Ok(Self {
             initiator,
             fast_node,
             fast_kind: kind(fast_node),
@@ -219,28 +208,7 @@ impl HybridPair {
             margins: margins(&drawn),
             model,
             drawn,
-        };
-        pair.surface = pair.surface();
-        pair.answers = PROGRAMS.iter().filter_map(|&loads| pair.answer(loads, &[])).collect();
-        Ok(pair)
-    }
-
-    fn surface(&self) -> Vec<HybridSurfacePoint> {
-        let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
-        let cells = steps().flat_map(|loads| steps().map(move |fast| (loads, fast)));
-        let point = |(load_share, fast_share)| {
-            let bandwidth = self.bandwidth(load_share, fast_share).map(BytesPerSecond);
-            HybridSurfacePoint { load_share, fast_share, bandwidth }
-        };
-        cells.map(point).collect()
-    }
-
-    /// Useful bytes/s of a program with this share of loads and this share of all its buffers in
-    /// the fast memory; `None` where a share is not between 0 and 1, or an overlap that is needed
-    /// is not known.
-    pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
-        let shares = HybridShares::together(load_share, fast_share);
-        self.predict(shares).map(|prediction| prediction.bandwidth.value.0)
+        })
     }
 
     /// The model's error: the relative root mean square on points that were never fitted, a
@@ -293,81 +261,50 @@ fn checked(unbounded: f64, standard_error: Option<f64>, remedy: &str) -> Result<
     }
 }
 
-fn why_unknown(
-    points: &[&HybridFigures],
-    dominating: TransferKind,
-    beside: TransferKind,
-) -> String {
+fn why_unknown(points: &[HybridFigures], dominating: TransferKind, beside: TransferKind) -> String {
     let own =
         points.iter().find(|point| point.place.point == HybridPoint::Pair { dominating, beside });
     match own {
         None => "not identified: the record has no point for it".into(),
-        Some(HybridFigures { total: None, case, .. }) => {
-            let reason = case.absent.first().map_or("it has no samples yet", |it| &it.reason.text);
-            format!("not identified: its point was not measured: {reason}")
+        Some(point) if point.total.is_none() => {
+            format!("not identified: its point was not measured: {}", why_no_rounds(point))
         }
         Some(_) => "not identified: its points do not tell it from the others".into(),
     }
 }
 
-/// Shares of bytes by the pages that were found; `None` without samples.
-fn found_shares(point: &HybridFigures) -> Option<HybridShares> {
-    let loads = load_share(&point.place);
-    let found = |share: Option<f64>, accesses: u32| if accesses == 0 { Some(0.0) } else { share };
-    let shares = HybridShares {
-        load_share: loads,
-        load_fast_share: found(point.load_fast_share, point.place.loads)?,
-        store_fast_share: found(point.store_fast_share, point.place.stores)?,
-    };
-    shares.are_sound().then_some(shares)
+/// Why a point has no rounds.
+fn why_no_rounds(point: &HybridFigures) -> &str {
+    point.case.absent.first().map_or("it has no samples yet", |it| &it.reason.text)
 }
 
 /// Rounds of the corners and of the points of pairs.
-fn measured_rounds(
-    points: &[&HybridFigures],
-    rounds: &HashMap<String, Vec<f64>>,
-) -> Result<Rounds, String> {
-    let of = |point: &HybridFigures| {
-        let own = rounds.get(&point.case.id).filter(|rounds| !rounds.is_empty());
-        let own = own.map(|own| CaseRounds { case: point.case.id.clone(), rounds: own.clone() });
-        own.ok_or_else(|| {
-            let reason = point.case.absent.first();
-            reason.map_or("it has no samples yet".to_string(), |it| it.reason.text.clone())
+fn measured_rounds(points: &[HybridFigures]) -> Result<Rounds<'_>, String> {
+    let corner = |kind: TransferKind| {
+        let is_own = |point: &&HybridFigures| point.place.point == HybridPoint::Corner { of: kind };
+        let mut own = points.iter().filter(is_own);
+        let measured = own.clone().find(|point| !point.rounds.is_empty());
+        measured.ok_or_else(|| {
+            let why = own.next().map_or("the record has no case for it", why_no_rounds);
+            format!("the bandwidth of {} alone is not known: {why}", kind.as_str())
         })
     };
-    let corner = |kind: TransferKind| {
-        let is_own =
-            |point: &&&HybridFigures| point.place.point == HybridPoint::Corner { of: kind };
-        let mut own = points.iter().filter(is_own).map(|point| of(point));
-        let best = own.next().unwrap_or_else(|| Err("the record has no case for it".into()));
-        let found = own.fold(best, |best, next| best.or(next));
-        found.map_err(|why| format!("the bandwidth of {} alone is not known: {why}", kind.as_str()))
-    };
-    let corners = [
-        corner(TransferKind::FastLoad)?,
-        corner(TransferKind::FastStore)?,
-        corner(TransferKind::SlowLoad)?,
-        corner(TransferKind::SlowStore)?,
-    ];
-    let pairs = points.iter().filter_map(|point| {
+    let [lf, sf, ls, ss] = TransferKind::ALL.map(corner);
+    let pairs = points.iter().filter(|point| !point.rounds.is_empty()).filter_map(|point| {
         let HybridPoint::Pair { dominating, .. } = point.place.point else { return None };
-        let shares = found_shares(point)?.by_kind();
+        let shares = point.found_shares()?.by_kind();
         // The bandwidth is that of the rounds.
-        Some((OverlapPoint { dominating, shares, bandwidth: 0.0 }, of(point).ok()?))
+        Some((OverlapPoint { dominating, shares, bandwidth: 0.0 }, point))
     });
-    Ok(Rounds { corners, points: pairs.collect() })
+    Ok(Rounds { corners: [lf?, sf?, ls?, ss?], points: pairs.collect() })
 }
 
-fn held_out(
-    points: &[&HybridFigures],
-    rounds: &HashMap<String, Vec<f64>>,
-    model: &OverlapModel,
-) -> Vec<HeldOutPoint> {
+fn held_out(points: &[HybridFigures], model: &OverlapModel) -> Vec<HeldOutPoint> {
     let surface = points.iter().filter(|point| point.place.point == HybridPoint::Surface);
     surface
         .filter_map(|point| {
-            let shares = found_shares(point)?;
-            let measured = mean_of_calm(rounds.get(&point.case.id)?)?;
+            let shares = point.found_shares()?;
+            let measured = mean_of_calm(&point.rounds)?;
             let HybridCoordinates { loads, stores, load_pages, store_pages, .. } = &point.place;
             let has_one_share = *loads == 0 || *stores == 0 || load_pages == store_pages;
             let predicted = if has_one_share {

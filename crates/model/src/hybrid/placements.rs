@@ -2,127 +2,21 @@
 //! worth it.
 
 use nearfar_machine::MemoryPolicy;
-use nearfar_record::{Outcome, PageSplit};
+use nearfar_record::PageSplit;
 use nearfar_units::BytesPerSecond;
-use serde::Serialize;
 
 use super::Hybrid;
-use super::advice::HybridAdvice;
+use super::answer::{
+    GainOver, HybridAnswer, HybridAnswers, HybridMemories, HybridPairAnswer, HybridPlacement,
+    HybridPrediction, PlacementName,
+};
 use super::best_shares::Buffers;
-use super::held_out::HeldOutErrors;
 use super::pair::HybridPair;
-use super::prediction::{HybridGain, HybridPrediction};
 use super::shares::{HybridShares, nearest_weights};
 
-/// A way to place buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum PlacementName {
-    /// All in the fast memory.
-    AllFast,
-    /// All in the slow memory.
-    AllSlow,
-    /// Page by page in turn.
-    Even,
-    /// One share for all buffers, the best.
-    BestTogether,
-    /// A share for what is read and one for what is written, the best.
-    BestSeparately,
-    /// The best where at most half of the bytes find room in the fast memory: by different shares
-    /// where such were validated, else by one share for all buffers.
-    HalfFast,
-    /// One share for all buffers, which was asked for.
-    Asked,
-}
-
-/// A way to place buffers, and what it gives.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridPlacement {
-    pub name: PlacementName,
-    /// What it gives.
-    #[serde(flatten)]
-    pub prediction: HybridPrediction,
-    /// What equation 5 promises more elsewhere and cannot be claimed; null where there is none.
-    pub unclaimed: Option<HybridPrediction>,
-    /// The memory policy of what is read, with small weights; null where nothing is.
-    pub load_policy: Option<MemoryPolicy>,
-    /// The same of what is written.
-    pub store_policy: Option<MemoryPolicy>,
-    /// With these policies, the lowest by the kinds that may take longest; null where an overlap
-    /// that they need is not known.
-    #[serde(rename = "weighted_gb_per_s")]
-    pub by_weights: Option<BytesPerSecond>,
-    /// Over `all_fast`, `all_slow` and `even`, as far as these are others and can be predicted.
-    pub gains: Vec<GainOver>,
-}
-
-/// By how much a placement is better than another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GainOver {
-    /// The other one.
-    pub over: PlacementName,
-    #[serde(flatten)]
-    pub gain: HybridGain,
-}
-
-/// What a program with one share of loads gets of two memories.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridAnswer {
-    /// Share of loads in all bytes.
-    pub load_share: f64,
-    /// Where pages come to lie that nobody places: the initiator's own node with CPUs, or the fast
-    /// memory where that is neither of the two.
-    #[serde(rename = "default_placement")]
-    pub default: PlacementName,
-    /// The placements that can be predicted.
-    pub placements: Vec<HybridPlacement>,
-    /// Of these the simplest whose gain over simpler ones is claimed; null where the default
-    /// cannot be predicted.
-    pub recommended: Option<PlacementName>,
-    /// Whether no overlap is missing: else a better share may not be seen.
-    pub is_complete: bool,
-    /// What to do.
-    pub advice: Vec<HybridAdvice>,
-}
-
-/// What a program gets of a fast and a slow memory; `predict RECORD --load-share SHARE --json`
-/// prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridAnswers {
-    /// For each initiator with two memories.
-    pub pairs: Vec<HybridPairAnswer>,
-}
-
-/// What a program gets of two memories of one initiator.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridPairAnswer {
-    #[serde(flatten)]
-    pub memories: HybridMemories,
-    /// How far the model is off.
-    pub errors: Outcome<HeldOutErrors>,
-    /// The command that measures the cases of the model with enough rounds.
-    pub remedy: String,
-    #[serde(flatten)]
-    pub answer: HybridAnswer,
-}
-
-/// Two memories of an initiator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridMemories {
-    pub initiator: u32,
-    /// Node of the memory that should be faster.
-    pub fast_node: u32,
-    pub slow_node: u32,
-    /// On which of the two pages come to lie by themselves; null where it is neither.
-    pub default_node: Option<u32>,
-}
+/// Shares of loads that answers are given for: reads only, two reads for a write (STREAM's triad
+/// and add), one for one (copy, scale), writes only.
+const PROGRAMS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.0];
 
 /// Those that others are set against.
 const USUAL: [PlacementName; 3] =
@@ -138,6 +32,10 @@ const NO_COST: f64 = 0.001;
 const ROOM: f64 = 0.5;
 
 impl HybridPair {
+    pub(super) fn usual_answers(&self) -> Vec<HybridAnswer> {
+        PROGRAMS.iter().filter_map(|&loads| self.answer(loads, &[])).collect()
+    }
+
     /// What a program with this share of loads gets, and with these shares of all its buffers in
     /// the fast memory; `None` where one of them is not between 0 and 1.
     pub fn answer(&self, load_share: f64, asked: &[f64]) -> Option<HybridAnswer> {
@@ -298,20 +196,6 @@ impl HybridPair {
             best = better.unwrap_or(best);
         }
         Some(best.name)
-    }
-}
-
-impl HybridAnswer {
-    /// A placement that can be predicted.
-    pub fn placement(&self, name: PlacementName) -> Option<&HybridPlacement> {
-        self.placements.iter().find(|placement| placement.name == name)
-    }
-}
-
-impl HybridPlacement {
-    /// By how much it is better than another one.
-    pub fn gain_over(&self, other: PlacementName) -> Option<HybridGain> {
-        self.gains.iter().find(|gain| gain.over == other).map(|it| it.gain)
     }
 }
 

@@ -1,106 +1,40 @@
 //! What a program gets with given shares, and how sure that is.
 
 use nearfar_record::{Estimate, TransferKind};
-use nearfar_stats::{median, percentile_error, percentile_interval};
+use nearfar_stats::percentile_interval;
 use nearfar_units::{BytesPerSecond, Nanoseconds};
-use serde::Serialize;
 
+use super::answer::{HybridGain, HybridPrediction};
 use super::held_out::HeldOutErrors;
 use super::overlap_fit::{OverlapModel, longest};
-use super::pair::HybridPair;
+use super::pair::{HybridPair, HybridSurfacePoint};
 use super::shares::HybridShares;
-
-/// Two kinds whose times are within so many standard errors of each other may dominate either
-/// way.
-const STANDARD_ERRORS: f64 = 3.0;
-
-/// How far apart two times may be and still be exchanged by the errors of the rates, where those
-/// are not known, as a fraction.
-pub const UNKNOWN_MARGIN: f64 = 0.05;
-
-/// The least margin: what the rounding of binary fractions makes of equal times.
-const LEAST_MARGIN: f64 = 1e-9;
 
 /// What is moved for the times of a prediction.
 const BYTES: f64 = 1000.0;
 
-/// What a program gets with given shares.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridPrediction {
-    #[serde(flatten)]
-    pub shares: HybridShares,
-    /// Share of all bytes in the fast memory.
-    pub fast_share: f64,
-    /// By the kind that takes longest; where what is read and what is written have different
-    /// shares, the lowest that any kind gives which carries traffic. Interval: 95 % of the fits to
-    /// drawn rounds, by all kinds that may take longest, and at least the room of the error on
-    /// points that were not fitted to either side; null where neither is known, and where the
-    /// shares are not validated.
-    #[serde(rename = "gb_per_s")]
-    pub bandwidth: Estimate<BytesPerSecond>,
-    /// The lowest that a kind gives which may take longest; with different shares that any kind
-    /// gives which carries traffic.
-    #[serde(rename = "lowest_gb_per_s")]
-    pub lowest: BytesPerSecond,
-    /// The highest that a kind gives which may take longest.
-    #[serde(rename = "highest_gb_per_s")]
-    pub highest: BytesPerSecond,
-    /// Whether points with shares of this sort, one for all buffers or different ones, were
-    /// measured and never fitted; else nothing is claimed of them.
-    pub is_validated: bool,
-    /// Time for 1000 bytes of the whole.
-    #[serde(rename = "time_ns")]
-    pub time: Nanoseconds,
-    /// Time of each kind alone for its part of them: lf, sf, ls, ss.
-    #[serde(rename = "kind_times_ns")]
-    pub kind_times: [Nanoseconds; 4],
-    /// The kind that takes longest.
-    pub dominating: TransferKind,
-    /// The others that are within three standard errors of it: with them the model jumps, and
-    /// which side is true cannot be told.
-    pub may_dominate: Vec<TransferKind>,
-}
-
-/// By how much one placement is better than another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HybridGain {
-    /// Predicted / that of the other - 1, by the kinds with the largest t.
-    pub gain: f64,
-    /// Whether it is more than the room of the model's error, whichever kinds dominate. Without a
-    /// known error, without enough rounds for intervals or with shares that are not validated
-    /// none is.
-    pub is_claimed: bool,
-}
-
-/// How near two times must be to be exchanged by the errors of the rates: a fraction of the
-/// longer, by kinds.
-pub(super) fn margins(drawn: &[OverlapModel]) -> [[f64; 4]; 4] {
-    let relative: [Option<f64>; 4] = std::array::from_fn(|kind| {
-        let rates: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
-        Some(percentile_error(&rates)? / median(&rates)?)
-    });
-    std::array::from_fn(|one| {
-        std::array::from_fn(|other| match (relative[one], relative[other]) {
-            (Some(one), Some(other)) => {
-                // At half of a time and more nothing is left to tell apart.
-                (STANDARD_ERRORS * one.hypot(other)).clamp(LEAST_MARGIN, 0.5)
-            }
-            _ => UNKNOWN_MARGIN,
-        })
-    })
-}
-
-impl HybridPrediction {
-    /// Whether something may be claimed of it: points validate its shares, or these are one for all
-    /// buffers.
-    pub fn is_backed(&self) -> bool {
-        self.is_validated || self.shares.are_one()
-    }
-}
+/// Steps of the surface from 0 to 1.
+const STEPS: u32 = 5;
 
 impl HybridPair {
+    pub(super) fn surface_points(&self) -> Vec<HybridSurfacePoint> {
+        let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
+        let cells = steps().flat_map(|loads| steps().map(move |fast| (loads, fast)));
+        let point = |(load_share, fast_share)| {
+            let bandwidth = self.bandwidth(load_share, fast_share).map(BytesPerSecond);
+            HybridSurfacePoint { load_share, fast_share, bandwidth }
+        };
+        cells.map(point).collect()
+    }
+
+    /// Useful bytes/s of a program with this share of loads and this share of all its buffers in
+    /// the fast memory; `None` where a share is not between 0 and 1, or an overlap that is needed
+    /// is not known.
+    pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
+        let shares = HybridShares::together(load_share, fast_share);
+        self.predict(shares).map(|prediction| prediction.bandwidth.value.0)
+    }
+
     /// The kinds that may dominate: the one with the largest t, and behind it those that are
     /// near.
     pub(super) fn candidates(&self, times: &[f64; 4]) -> Vec<usize> {

@@ -3,9 +3,10 @@
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
 use nearfar_record::TransferKind;
-use nearfar_stats::{drawn_estimates, mean_of_calm};
+use nearfar_stats::{drawn_estimates, mean_of_calm, median, percentile_error};
 
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
+use crate::hybrid_points::HybridFigures;
 
 /// Fits to drawn rounds: the ends of an interval then move by about a seventh of its width from
 /// seed to seed.
@@ -17,22 +18,24 @@ pub const FEWEST_DRAWN_ROUNDS: usize = 5;
 /// So many of the drawn fits an interval holds.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// Rounds of a case, useful bytes/s.
-#[derive(Debug, Clone)]
-pub(super) struct CaseRounds {
-    /// Its id.
-    pub case: String,
-    pub rounds: Vec<f64>,
+/// Two kinds whose times are within so many standard errors of each other may dominate either
+/// way.
+const STANDARD_ERRORS: f64 = 3.0;
+
+/// How far apart two times may be and still be exchanged by the errors of the rates, where those
+/// are not known, as a fraction.
+pub const UNKNOWN_MARGIN: f64 = 0.05;
+
+/// The least margin: what the rounding of binary fractions makes of equal times.
+const LEAST_MARGIN: f64 = 1e-9;
+
+/// Corners, by kind, and points of pairs, all with rounds.
+pub(super) struct Rounds<'a> {
+    pub corners: [&'a HybridFigures; 4],
+    pub points: Vec<(OverlapPoint, &'a HybridFigures)>,
 }
 
-/// Rounds of a pair of memories.
-pub(super) struct Rounds {
-    /// Those of the corners, by kind.
-    pub corners: [CaseRounds; 4],
-    pub points: Vec<(OverlapPoint, CaseRounds)>,
-}
-
-impl Rounds {
+impl Rounds<'_> {
     /// The model by the mean of the calm rounds; `None` where one is no rate. (Medians
     /// would need half as many rounds more for overlaps as near.)
     pub fn fit(&self, bounds: OverlapBounds) -> Option<OverlapModel> {
@@ -51,7 +54,6 @@ impl Rounds {
         draws.iter().filter_map(|middles| self.fit_to(middles, bounds)).collect()
     }
 
-    /// Rounds of the case that has the fewest.
     pub fn fewest(&self) -> usize {
         self.samples().iter().map(|rounds| rounds.len()).min().unwrap_or(0)
     }
@@ -59,8 +61,7 @@ impl Rounds {
     /// The cases that overlaps of this kind with others rest on: its points, and the corners.
     pub fn cases_of(&self, dominating: TransferKind) -> Vec<String> {
         let own = self.points.iter().filter(|(point, _)| point.dominating == dominating);
-        let own = own.map(|(_, case)| case);
-        own.chain(&self.corners).map(|it| it.case.clone()).collect()
+        own.map(|(_, case)| case).chain(&self.corners).map(|it| it.case.id.clone()).collect()
     }
 
     fn samples(&self) -> Vec<&[f64]> {
@@ -79,4 +80,22 @@ impl Rounds {
             points.map(|((point, _), &bandwidth)| OverlapPoint { bandwidth, ..*point }).collect();
         Some(OverlapModel::fit(corners.try_into().ok()?, &points, bounds))
     }
+}
+
+/// How near two times must be to be exchanged by the errors of the rates: a fraction of the
+/// longer, by kinds.
+pub(super) fn margins(drawn: &[OverlapModel]) -> [[f64; 4]; 4] {
+    let relative: [Option<f64>; 4] = std::array::from_fn(|kind| {
+        let rates: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
+        Some(percentile_error(&rates)? / median(&rates)?)
+    });
+    std::array::from_fn(|one| {
+        std::array::from_fn(|other| match (relative[one], relative[other]) {
+            (Some(one), Some(other)) => {
+                // At half of a time and more nothing is left to tell apart.
+                (STANDARD_ERRORS * one.hypot(other)).clamp(LEAST_MARGIN, 0.5)
+            }
+            _ => UNKNOWN_MARGIN,
+        })
+    })
 }

@@ -72,7 +72,7 @@ impl HybridShares {
     }
 
     /// Whether all are between 0 and 1.
-    pub(super) fn are_sound(&self) -> bool {
+    pub(crate) fn are_sound(&self) -> bool {
         [self.load_share, self.load_fast_share, self.store_fast_share]
             .iter()
             .all(|share| (0.0..=1.0).contains(share))
@@ -109,55 +109,4 @@ fn has_no_divisor(one: u32, other: u32) -> bool {
         (larger, smaller) = (smaller, larger % smaller);
     }
     larger == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_come_as_near_as_small_numbers_can() {
-        for (share, fast, slow) in [
-            (0.0, 0, 1),
-            (1.0, 1, 0),
-            (0.5, 1, 1),
-            (0.75, 3, 1),
-            (2.0 / 3.0, 2, 1),
-            (0.7073, 29, 12),
-            (0.999, 1, 0),
-            (-3.0, 0, 1),
-        ] {
-            assert_eq!(page_weights(share), PageSplit { fast, slow }, "{share}");
-        }
-    }
-
-    #[test]
-    fn no_share_is_missed_by_more_than_half_a_turn() {
-        for step in 0..=1000 {
-            let share = f64::from(step) / 1000.0;
-            let PageSplit { fast, slow } = page_weights(share);
-            assert!(fast + slow <= MOST_PAGES_IN_TURN);
-            assert!((2..=fast.max(slow)).all(|d| fast % d != 0 || slow % d != 0), "{fast}:{slow}");
-            let off = (page_weights(share).fast_share() - share).abs();
-            let nearest = (1..=MOST_PAGES_IN_TURN)
-                .map(|sum| {
-                    let sum = f64::from(sum);
-                    ((share * sum).round() / sum - share).abs()
-                })
-                .fold(f64::INFINITY, f64::min);
-            assert!(off <= nearest + 1e-12, "{share}: {off} and {nearest}");
-        }
-    }
-
-    #[test]
-    fn bytes_by_kind_sum_to_one() {
-        let shares = HybridShares { load_share: 0.6, load_fast_share: 0.25, store_fast_share: 1.0 };
-        let [fast_loads, fast_stores, slow_loads, slow_stores] = shares.by_kind();
-        assert!((fast_loads - 0.15).abs() < 1e-12 && (fast_stores - 0.4).abs() < 1e-12);
-        assert!((slow_loads - 0.45).abs() < 1e-12 && slow_stores.abs() < 1e-12);
-        assert!((shares.fast_share() - 0.55).abs() < 1e-12);
-        assert!(shares.are_sound());
-        assert!(!HybridShares::together(f64::NAN, 0.5).are_sound());
-        assert!(!HybridShares::together(0.5, 1.01).are_sound());
-    }
 }

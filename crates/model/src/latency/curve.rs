@@ -7,8 +7,7 @@ use nearfar_record::{ChaseWalk, Estimate, LatencyCoordinates, Outcome, Pages};
 use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
-use super::knee::{LatencyKnee, UsableBandwidth, knee, usable};
-use super::numa_factor::own_nodes;
+use super::knee::{LatencyKnee, LoadedPoint, UsableBandwidth, knee, usable};
 use super::queue::{LatencyQueue, queue};
 use crate::chases::ChaseFigures;
 
@@ -43,19 +42,6 @@ pub struct LoadedCurve {
     pub queue: Outcome<LatencyQueue>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LoadedPoint {
-    /// Cycles that each thread pauses after every KiB of each array.
-    pub pause_cycles: u32,
-    /// Time of an access.
-    #[serde(rename = "time_ns")]
-    pub time: Estimate<Nanoseconds>,
-    /// What the threads move, useful bytes.
-    #[serde(rename = "traffic_gb_per_s")]
-    pub traffic: Estimate<BytesPerSecond>,
-}
-
 impl LoadedCurve {
     /// Time of an access at its longest / the idle one; `None` without either.
     pub fn most_rise(&self) -> Option<f64> {
@@ -87,7 +73,6 @@ fn access(place: &LatencyCoordinates) -> Access {
 /// The loaded curves of a record. Chases come from the longest pause to the shortest.
 pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve> {
     let initiators = machine.initiators();
-    let own_nodes = own_nodes(&initiators);
     let mut idle: HashMap<Access, &Estimate<Nanoseconds>> = HashMap::new();
     let mut loaded: BTreeMap<(Access, &str, &str, u32), Vec<&ChaseFigures>> = BTreeMap::new();
     for chase in all {
@@ -108,11 +93,10 @@ pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve
         let idle = idle.get(&access).copied();
         let points: Vec<LoadedPoint> = chases.iter().filter_map(|chase| point(chase)).collect();
         let path = idle.ok_or("the same access without load has no time".to_string());
-        let own = own_nodes.get(&initiator);
         LoadedCurve {
             initiator,
             memory_node,
-            is_local: own.is_some_and(|nodes| nodes.contains(memory_node)),
+            is_local: chases.iter().any(|chase| chase.is_local(&initiators)),
             kernel: kernel.into(),
             variant: variant.into(),
             threads,

@@ -14,7 +14,18 @@ use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
-use super::curve::LoadedPoint;
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadedPoint {
+    /// Cycles that each thread pauses after every KiB of each array.
+    pub pause_cycles: u32,
+    /// Time of an access.
+    #[serde(rename = "time_ns")]
+    pub time: Estimate<Nanoseconds>,
+    /// What the threads move, useful bytes.
+    #[serde(rename = "traffic_gb_per_s")]
+    pub traffic: Estimate<BytesPerSecond>,
+}
 
 /// Where a loaded curve bends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,12 +91,8 @@ pub(super) fn knee(
 ) -> Result<LatencyKnee, String> {
     check_rise(idle, points)?;
     let traffic = |point: &LoadedPoint| point.traffic.value.0;
-    let (Some(most), Some(longest)) = (
-        points.iter().map(traffic).max_by(f64::total_cmp),
-        points.iter().map(|point| point.time.value.0).max_by(f64::total_cmp),
-    ) else {
-        return Err("it has no points".into());
-    };
+    let most = points.iter().map(traffic).fold(0.0, f64::max);
+    let longest = points.iter().map(|point| point.time.value.0).fold(0.0, f64::max);
     let below = |point: &LoadedPoint| {
         // A loaded access that is shorter than an idle one has not risen.
         let rise = (point.time.value.0 - idle.value.0).max(0.0) / (longest - idle.value.0);
@@ -96,17 +103,14 @@ pub(super) fn knee(
         let [low, high] = point.time.ends();
         (high.0 - low.0) / 2.0 / (longest - idle.value.0)
     };
-    let farthest = |of: &[usize]| {
-        of.iter()
-            .copied()
+    let farthest = |is_seen: &dyn Fn(&LoadedPoint) -> bool| {
+        let bends = (0..points.len()).filter(|&at| below(&points[at]) >= KNEE_DISTANCE);
+        bends
+            .filter(|&at| is_seen(&points[at]))
             .max_by(|&one, &other| below(&points[one]).total_cmp(&below(&points[other])))
     };
-    let bends: Vec<usize> =
-        (0..points.len()).filter(|&at| below(&points[at]) >= KNEE_DISTANCE).collect();
-    let seen: Vec<usize> =
-        bends.iter().copied().filter(|&at| below(&points[at]) >= noise(&points[at])).collect();
-    let Some(at) = farthest(&seen) else {
-        return Err(match farthest(&bends) {
+    let Some(at) = farthest(&|point| below(point) >= noise(point)) else {
+        return Err(match farthest(&|_| true) {
             Some(hidden) => {
                 let traffic = traffic(&points[hidden]) / 1e9;
                 format!("the bend is hidden by noise at {traffic:.1} GB/s")
@@ -130,9 +134,6 @@ pub(super) fn usable(
     idle: &Estimate<Nanoseconds>,
     points: &[LoadedPoint],
 ) -> Result<UsableBandwidth, String> {
-    if points.is_empty() {
-        return Err("no loaded point has figures".into());
-    }
     // From an idle latency and a latency of each point of their intervals.
     let crossing = |idle: Nanoseconds, ns: &dyn Fn(&Estimate<Nanoseconds>) -> Nanoseconds| {
         let (idle_ns, limit) = (idle.0, USABLE_RISE * idle.0);

@@ -43,23 +43,16 @@ pub(super) fn levels(
         by_way.entry(way(&chase.place)).or_default().push(chase);
     }
     let initiators = machine.initiators();
-    let caches: HashMap<u32, Vec<(u32, u64)>> = initiators
-        .iter()
-        .map(|initiator| (initiator.index, cache_bytes(machine, initiator)))
-        .collect();
     let mut found = Vec::new();
     for largest in matrix {
         let place = &largest.place;
-        let (Some(sizes), Some(caches)) = (by_way.get(&way(place)), caches.get(&place.initiator))
-        else {
-            continue;
-        };
-        if sizes.len() < 2 {
-            continue;
-        }
+        let own = initiators.iter().find(|it| it.index == place.initiator);
+        let sizes = by_way.get(&way(place)).filter(|sizes| sizes.len() > 1);
+        let (Some(sizes), Some(own)) = (sizes, own) else { continue };
+        let caches = cache_bytes(machine, own);
         let mut of_pair: Vec<LevelLatency> = Vec::new();
         for chase in sizes {
-            let (Some(time), Some(level)) = (&chase.time, level_of(chase, caches)) else {
+            let (Some(time), Some(level)) = (&chase.time, level_of(chase, &caches)) else {
                 continue;
             };
             let latency = LevelLatency {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use nearfar_machine::{Initiator, Machine, NodeSet};
+use nearfar_machine::Machine;
 use nearfar_record::{Chase, Estimate, Outcome};
-use nearfar_units::Ratio;
+use nearfar_units::{Nanoseconds, Ratio};
 use serde::Serialize;
 
 use crate::chases::{AccessTime, ChaseFigures};
@@ -70,22 +70,17 @@ fn judge_firmware(firmware: Option<f64>, factor: Option<&Estimate<Ratio>>) -> Op
 /// The factor of each cell of the idle matrix.
 pub(super) fn numa_factors(machine: &Machine, matrix: &[&ChaseFigures]) -> Vec<NumaFactor> {
     let initiators = machine.initiators();
-    let own_nodes = own_nodes(&initiators);
-    let is_own = |chase: &ChaseFigures| {
-        let nodes = own_nodes.get(&chase.place.initiator);
-        nodes.is_some_and(|nodes| nodes.contains(chase.place.memory_node))
-    };
+    let is_own = |chase: &ChaseFigures| chase.is_local(&initiators);
     // Of each initiator the fastest chase on a node of its own.
-    let mut own: HashMap<u32, &ChaseFigures> = HashMap::new();
-    for chase in matrix.iter().filter(|chase| is_own(chase) && usable(chase).is_some()) {
-        let fastest = own.entry(chase.place.initiator).or_insert(chase);
-        if median(chase) < median(fastest) {
-            *fastest = chase;
+    let mut own: HashMap<u32, Timed<'_>> = HashMap::new();
+    for timed in matrix.iter().filter(|chase| is_own(chase)).filter_map(|chase| timed(chase)) {
+        let fastest = own.entry(timed.0.place.initiator).or_insert(timed);
+        if timed.1.value < fastest.1.value {
+            *fastest = timed;
         }
     }
     let of = |chase: &&ChaseFigures| {
-        let own = own.get(&chase.place.initiator).copied();
-        numa_factor(machine, chase, is_own(chase), own)
+        numa_factor(machine, chase, is_own(chase), own.get(&chase.place.initiator).copied())
     };
     matrix.iter().map(of).collect()
 }
@@ -94,13 +89,13 @@ fn numa_factor(
     machine: &Machine,
     chase: &ChaseFigures,
     is_local: bool,
-    own: Option<&ChaseFigures>,
+    own: Option<Timed<'_>>,
 ) -> NumaFactor {
     let place = &chase.place;
-    let factor = match (usable(chase), own) {
+    let factor = match (timed(chase), own) {
         (None, _) => Err("its accesses have no time".into()),
         (_, None) => Err(format!("no node of initiator {}'s own has a time", place.initiator)),
-        (Some(time), Some(own)) => ratio(chase, time, own),
+        (Some(timed), Some(own)) => ratio(timed, own),
     };
     let firmware = place
         .cpu_node
@@ -122,30 +117,20 @@ fn numa_factor(
     }
 }
 
-/// The nodes that are each initiator's own, by its number.
-pub(super) fn own_nodes(initiators: &[Initiator]) -> HashMap<u32, &NodeSet> {
-    initiators.iter().map(|initiator| (initiator.index, &initiator.memory_nodes)).collect()
-}
-
 /// Whether caches answered a part of a chase.
 fn is_short(chase: &ChaseFigures) -> bool {
     chase.case.llc_multiple.is_some_and(|multiple| multiple < Chase::LEAST_LLC_MULTIPLE)
 }
 
-/// A time that can be divided by.
-fn usable(chase: &ChaseFigures) -> Option<&AccessTime> {
-    chase.time.as_ref().filter(|time| time.time.value.0 > 0.0 && time.time.ends()[0].0 > 0.0)
+/// A chase and its time, which can be divided by.
+type Timed<'a> = (&'a ChaseFigures, &'a Estimate<Nanoseconds>);
+
+fn timed(chase: &ChaseFigures) -> Option<Timed<'_>> {
+    let time = &chase.time.as_ref()?.time;
+    time.is_positive().then_some((chase, time))
 }
 
-fn median(chase: &ChaseFigures) -> f64 {
-    chase.time.as_ref().map_or(f64::INFINITY, |time| time.time.value.0)
-}
-
-fn ratio(
-    chase: &ChaseFigures,
-    time: &AccessTime,
-    own: &ChaseFigures,
-) -> Result<Estimate<Ratio>, String> {
+fn ratio((chase, time): Timed<'_>, (own, local): Timed<'_>) -> Result<Estimate<Ratio>, String> {
     if chase.case.id == own.case.id {
         return Ok(Estimate::computed(1.0, (1.0, 1.0), vec![own.case.id.clone()]));
     }
@@ -153,14 +138,10 @@ fn ratio(
     if how(chase) != how(own) {
         return Err("its chase walks in another way, or on other pages, than the local one".into());
     }
-    let Some(local) = usable(own) else { return Err("the local accesses have no time".into()) };
-    let (time, local) = (&time.time, &local.time);
     let ([least, most], [local_least, local_most]) = (time.ends(), local.ends());
-    let (value, ends) = (time.value / local.value, (least / local_most, most / local_least));
-    if !(value.is_finite() && ends.1.is_finite()) {
-        return Err("its time is beyond all numbers".into());
-    }
-    Ok(Estimate::computed(value, ends, vec![chase.case.id.clone(), own.case.id.clone()]))
+    let ends = (least / local_most, most / local_least);
+    let cases = vec![chase.case.id.clone(), own.case.id.clone()];
+    Ok(Estimate::computed(time.value / local.value, ends, cases))
 }
 
 /// The distances of firmware are counted in tenths of a local access; 0 and 255 mean that it does

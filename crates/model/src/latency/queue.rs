@@ -16,8 +16,7 @@ use nearfar_stats::{FitRule, fit};
 use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
-use super::curve::LoadedPoint;
-use super::knee::check_rise;
+use super::knee::{LoadedPoint, check_rise};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use nearfar_machine::{CpuSet, Machine};
-use nearfar_record::{Estimate, Roof, RoofPurpose};
+use nearfar_record::{CaseSummary, Estimate, Roof, RoofPurpose};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
-use super::advice::{RooflineAdvice, advice};
-use super::programs::{ProgramExpectation, expectations};
+use super::conclusions::{ProgramExpectation, RooflineAdvice, advice, expectations};
 use super::validation::{RoofValidation, validations};
 use crate::roofs::RoofFigures;
 
 /// The roofs of an initiator, and the points that they are validated by.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
     pub initiator: u32,
@@ -110,7 +109,6 @@ pub struct Corner {
 pub(super) const LEAST_RESOLUTION: f64 = 0.05;
 
 impl Ceiling {
-    /// Whether its numbers are of double precision.
     pub fn is_double(&self) -> bool {
         self.kernel.ends_with("_dp")
     }
@@ -125,7 +123,6 @@ impl BandwidthRoof {
         self.kernel == Self::LOADS
     }
 
-    /// Where it meets a ceiling.
     pub fn ridge(&self, ceiling: &str) -> Option<f64> {
         Some(self.ridges.iter().find(|ridge| ridge.ceiling == ceiling)?.intensity)
     }
@@ -149,7 +146,7 @@ impl Chart {
                 ceilings: ceilings(of),
                 roofs: bandwidth_roofs(of),
                 validations: validations(of),
-                ..Self::empty(initiator)
+                ..Self::default()
             })
             .collect();
         let mut whole: HashMap<u32, Self> = HashMap::new();
@@ -166,22 +163,6 @@ impl Chart {
         }
         charts.retain(|chart| !chart.ceilings.is_empty() || !chart.roofs.is_empty());
         charts
-    }
-
-    pub(super) fn empty(initiator: u32) -> Self {
-        Self {
-            initiator,
-            cpus: CpuSet::new(),
-            cpu_node: None,
-            within_of: None,
-            ceiling: None,
-            ceilings: Vec::new(),
-            roofs: Vec::new(),
-            validations: Vec::new(),
-            least_difference: 0.0,
-            programs: Vec::new(),
-            advice: Vec::new(),
-        }
     }
 
     /// The ceiling that points are held against.
@@ -272,7 +253,6 @@ impl Chart {
         self.roofs.iter().filter_map(count).max()
     }
 
-    /// Threads of its roofs of bandwidth.
     fn threads(&self) -> Option<u32> {
         self.roofs.iter().map(|roof| roof.threads).max()
     }
@@ -284,7 +264,8 @@ impl Chart {
             ceilings: self.ceilings.clone(),
             roofs: caches.take(MOST_OF_A_SORT).cloned().collect(),
             validations: self.validations.iter().take(MOST_OF_A_SORT).cloned().collect(),
-            ..Self::empty(self.initiator)
+            initiator: self.initiator,
+            ..Self::default()
         }
     }
 
@@ -299,7 +280,6 @@ impl Chart {
         self.within_of = Some(other.initiator);
     }
 
-    /// What follows from the roofs and points.
     fn conclude(&mut self, machine: &Machine) {
         for roof in &mut self.roofs {
             let ridge = |ceiling: &Ceiling| {
@@ -330,31 +310,23 @@ fn is_cache(roof: Roof) -> bool {
     matches!(roof, Roof::Cache { .. })
 }
 
-/// A figure that something can be divided by.
-fn usable(median: f64) -> bool {
-    median.is_normal() && median > 0.0
+/// A figure of a roof that something can be divided by.
+fn usable<'a>(of: &RoofFigures, summary: Option<&'a CaseSummary>) -> Option<&'a CaseSummary> {
+    let is_usable = |it: &&CaseSummary| it.sum.median.is_normal() && it.sum.median > 0.0;
+    summary.filter(is_usable).filter(|_| of.place.purpose == RoofPurpose::Roof)
 }
 
 fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
-    let (mut ceilings, mut known) = (Vec::new(), HashMap::new());
-    for of in figures {
-        let place = &of.place;
-        let Some(summary) = of.flops.as_ref().filter(|flops| usable(flops.sum.median)) else {
-            continue;
-        };
-        if place.roof != Roof::Compute || place.purpose != RoofPurpose::Roof {
-            continue;
-        }
-        let new = Ceiling {
-            kernel: place.kernel.clone(),
-            variant: place.variant.clone(),
-            threads: place.threads,
+    let all = figures.iter().filter(|of| of.place.roof == Roof::Compute).filter_map(|of| {
+        let summary = usable(of, of.flops.as_ref())?;
+        Some(Ceiling {
+            kernel: of.place.kernel.clone(),
+            variant: of.place.variant.clone(),
+            threads: of.place.threads,
             flops: Estimate::of_rounds(&summary.sum, &of.case.id),
-        };
-        keep_best(&mut ceilings, &mut known, new.kernel.clone(), new, |it: &Ceiling| {
-            it.flops.value.0
-        });
-    }
+        })
+    });
+    let mut ceilings = best_of_each(all, |it| it.kernel.clone(), |it| it.flops.value.0);
     ceilings.sort_by(|one, other| other.flops.value.0.total_cmp(&one.flops.value.0));
     ceilings.truncate(MOST_OF_A_SORT);
     ceilings
@@ -362,46 +334,37 @@ fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
 
 /// In the order of the figures, of each roof and kernel the best variant.
 fn bandwidth_roofs(figures: &[&RoofFigures]) -> Vec<BandwidthRoof> {
-    let (mut roofs, mut known) = (Vec::new(), HashMap::new());
-    for of in figures {
-        let place = &of.place;
-        let Some(summary) = of.bandwidth.as_ref().filter(|bytes| usable(bytes.sum.median)) else {
-            continue;
-        };
-        if place.roof == Roof::Compute || place.purpose != RoofPurpose::Roof {
-            continue;
-        }
-        let new = BandwidthRoof {
-            roof: place.roof,
+    let all = figures.iter().filter(|of| of.place.roof != Roof::Compute).filter_map(|of| {
+        let summary = usable(of, of.bandwidth.as_ref())?;
+        Some(BandwidthRoof {
+            roof: of.place.roof,
             is_local: of.is_local,
-            kernel: place.kernel.clone(),
-            variant: place.variant.clone(),
-            threads: place.threads,
+            kernel: of.place.kernel.clone(),
+            variant: of.place.variant.clone(),
+            threads: of.place.threads,
             bandwidth: Estimate::of_rounds(&summary.sum, &of.case.id),
             is_refuted: false,
             ridges: Vec::new(),
             corners: Vec::new(),
-        };
-        let key = (new.roof, new.kernel.clone());
-        keep_best(&mut roofs, &mut known, key, new, |it: &BandwidthRoof| it.bandwidth.value.0);
-    }
-    roofs
+        })
+    });
+    best_of_each(all, |it| (it.roof, it.kernel.clone()), |it| it.bandwidth.value.0)
 }
 
-/// Adds something, unless what has the same key is as good; `known` holds where the keys stand.
-fn keep_best<T, Key: Eq + Hash>(
-    all: &mut Vec<T>,
-    known: &mut HashMap<Key, usize>,
-    key: Key,
-    new: T,
+/// Of those with the same key the first of the highest, where the first of all stands.
+fn best_of_each<T, Key: Eq + Hash>(
+    all: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> Key,
     value: impl Fn(&T) -> f64,
-) {
-    match known.get(&key).and_then(|&position| all.get_mut(position)) {
-        Some(old) if value(old) >= value(&new) => {}
-        Some(old) => *old = new,
-        None => {
-            known.insert(key, all.len());
-            all.push(new);
+) -> Vec<T> {
+    let (mut best, mut known) = (Vec::new(), HashMap::new());
+    for new in all {
+        let position = *known.entry(key(&new)).or_insert(best.len());
+        match best.get_mut(position) {
+            Some(old) if value(old) >= value(&new) => {}
+            Some(old) => *old = new,
+            None => best.push(new),
         }
     }
+    best
 }

@@ -6,7 +6,7 @@ use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
 use super::chart::{Chart, LEAST_RESOLUTION};
-use super::program_point::ProgramPoint;
+use super::conclusions::ProgramPoint;
 use crate::hybrid::{Hybrid, HybridShares};
 
 /// What of its bytes a program loads, and has in the fast memory, with the model of that.
@@ -123,14 +123,14 @@ impl Chart {
 #[cfg(test)]
 mod tests {
     use super::super::chart::Ceiling;
-    use super::super::program_point::IntensityKind;
+    use super::super::conclusions::IntensityKind;
     use super::*;
 
     fn chart() -> Chart {
         let flops = Estimate::computed(100e9, (99e9, 101e9), Vec::new());
         let (kernel, variant) = ("fma_dp".into(), "avx2".into());
         let ceilings = vec![Ceiling { kernel, variant, threads: 7, flops }];
-        Chart { ceilings, ..Chart::empty(0) }
+        Chart { ceilings, ..Chart::default() }
     }
 
     fn point(intensity: f64, flops: Option<f64>) -> ProgramPoint {

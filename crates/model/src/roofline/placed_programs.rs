@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::Roofline;
 use super::chart::Chart;
+use super::conclusions::ProgramPoint;
 use super::hybrid_roof::ProgramShares;
-use super::program_point::{Placement, ProgramPoint};
+use super::program_point::Placement;
 use crate::inapplicable::measuring_command;
 use crate::profiled_program::ProfiledPoint;
 
@@ -62,7 +63,6 @@ impl RoofCommands {
 }
 
 impl Roofline {
-    /// Where programs lie on every initiator.
     pub fn place(
         &self,
         points: &[ProgramPoint],

@@ -4,7 +4,8 @@ use nearfar_record::Roof;
 use serde::Serialize;
 
 use super::chart::Chart;
-use super::program_point::{IntensityKind, ProgramPoint, Standing, UnderRoof};
+use super::conclusions::{IntensityKind, ProgramPoint};
+use super::program_point::{Standing, UnderRoof};
 
 /// What to do with a program on an initiator. Roofs are named by their positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,7 +162,6 @@ pub(super) fn advice(
     }
 }
 
-/// A program on an initiator.
 struct Place<'a> {
     chart: &'a Chart,
     point: ProgramPoint,

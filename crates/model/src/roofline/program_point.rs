@@ -9,34 +9,9 @@ use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
 use super::chart::{BandwidthRoof, Chart};
+use super::conclusions::ProgramPoint;
 use super::hybrid_roof::{HybridRoof, ProgramShares};
 use super::placement_advice::{PlacementAdvice, advice};
-
-/// A program by its intensity and what it reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProgramPoint {
-    /// Which bytes its intensity is of.
-    #[serde(rename = "intensity")]
-    pub kind: IntensityKind,
-    /// Its intensity, above 0.
-    #[serde(rename = "flops_per_byte")]
-    pub intensity: f64,
-    /// What the threads of one initiator reach, above 0; null where that is not known.
-    #[serde(rename = "gflop_per_s")]
-    pub flops: Option<FlopsPerSecond>,
-}
-
-/// Which bytes an intensity is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum IntensityKind {
-    /// Those that the cores request.
-    Arithmetic,
-    /// Those that are read from memory.
-    Operational,
-}
 
 /// A program below the roofs of an initiator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,7 +91,6 @@ pub enum Standing {
 }
 
 impl UnderRoof {
-    /// Whether the roof is of loads.
     pub fn is_of_loads(&self) -> bool {
         self.kernel == BandwidthRoof::LOADS
     }

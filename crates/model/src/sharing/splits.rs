@@ -1,14 +1,14 @@
 //! How many of N processes to put near their data and how many far.
 
 use nearfar_record::Estimate;
-use nearfar_units::BytesPerSecond;
-use serde::Serialize;
+use nearfar_units::{BytesPerSecond, words};
+use serde::{Deserialize, Serialize};
 
 use super::law::Residual;
 use super::{SharedCell, SharedGrid, Support, around};
 
 /// How processes share their work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkSharing {
@@ -97,15 +97,9 @@ const MOST_SPLITS: usize = 4;
 impl WorkSharing {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dynamic => "dynamic",
-            Self::Static => "static",
-        }
-    }
 }
+
+words!(WorkSharing);
 
 impl ProcessSplit {
     /// The figure that counts for a way to share work.

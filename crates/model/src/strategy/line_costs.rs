@@ -17,7 +17,9 @@ use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::latency;
+use crate::pairs::pairs;
 use crate::record_figures::RecordFigures;
+use crate::roofs::roofs;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -259,8 +261,8 @@ fn roof_transfers(
     kind: MemoryKind,
     line_bytes: u32,
 ) -> Transfers {
-    let all: Vec<_> = figures
-        .roofs()
+    let roofs = roofs(figures);
+    let all: Vec<_> = roofs
         .iter()
         .filter(|roof| roof.place.purpose == RoofPurpose::Roof)
         .filter_map(|roof| Some((&roof.place, roof.is_local, roof.bandwidth.as_ref()?)))
@@ -310,7 +312,7 @@ fn pair_transfers(
     kind: MemoryKind,
     line_bytes: u32,
 ) -> Transfers {
-    let matrix = figures.pairs();
+    let matrix = pairs(figures);
     let mut found = Transfers::new();
     if matrix.cpu_groups.iter().any(|row| row.group_by != GroupBy::Memory) {
         return found;

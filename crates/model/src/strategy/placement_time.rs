@@ -15,12 +15,13 @@
 //! of them; pages that follow whoever used them last end up anywhere, which is as good as in turn
 //! and costs the moves. Source: ours, after the words of ribeiro2010.
 
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 use super::line_costs::LineCosts;
 
 /// A way to place a program's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlacementStrategy {
@@ -95,17 +96,9 @@ impl PlacementStrategy {
     /// All, in the order of the paper.
     pub const ALL: [Self; 4] =
         [Self::FirstTouch, Self::ParallelInit, Self::RoundRobin, Self::MemoryBind];
-
-    /// The paper's word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FirstTouch => "first-touch",
-            Self::ParallelInit => "parallel-init",
-            Self::RoundRobin => "round-robin",
-            Self::MemoryBind => "memory-bind",
-        }
-    }
 }
+
+words!(PlacementStrategy);
 
 impl Parameters {
     /// Of [`PARAMETERS`] the share on which the winner can hang.

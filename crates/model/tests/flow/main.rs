@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use nearfar_flow::{Capacities, Load, SharedLink};
 use nearfar_model::{
-    FlowCase, FlowLayout, FlowLink, FlowParameter, FlowPart, FlowStream, LinkEnds, fit_flow,
+    FlowCase, FlowLayout, FlowLink, FlowParameter, FlowPart, FlowStream, MachinePart, fit_flow,
 };
 use nearfar_record::Experiment;
 use proptest::prelude::*;
@@ -19,11 +19,11 @@ fn crosses() -> BTreeSet<(u32, u32)> {
 }
 
 fn layout() -> FlowLayout {
-    let ends = LinkEnds::Packages { from: 0, to: 1 };
+    let part = MachinePart::Link { from_package: 0, to_package: 1 };
     FlowLayout {
         initiators: 3,
         nodes: (0..NODES).collect(),
-        links: vec![FlowLink { ends, crosses: crosses() }],
+        links: vec![FlowLink { part, crosses: crosses() }],
         kernels: vec!["load".into()],
     }
 }

@@ -13,6 +13,11 @@ fn exact(machine: &str) -> HybridPair {
     pair(&record(&points(&truth, 3, |rate| vec![rate; 5])), OverlapBounds::NotNegative)
 }
 
+/// 2 % of noise.
+fn noisy(rate: f64) -> Vec<f64> {
+    [0.99, 1.01, 0.98, 1.0, 1.02, 1.0].map(|it| it * rate).to_vec()
+}
+
 const LOADS: [f64; 7] = [0.0, 0.1, 0.3, 0.5, 2.0 / 3.0, 0.9, 1.0];
 
 #[test]
@@ -85,7 +90,6 @@ fn reads_of_knights_landing_stay_in_the_fast_memory() {
 #[test]
 fn at_a_jump_both_sides_are_told_and_none_is_claimed() {
     let truth = truth("skylake");
-    let noisy = |rate: f64| [0.99, 1.01, 0.98, 1.0, 1.02, 1.0].map(|it| it * rate).to_vec();
     let pair = pair(&record(&points(&truth, 3, noisy)), OverlapBounds::NotNegative);
     // Of loads lf and ls take equally long at 100 / (100 + 35).
     let at = pair.predict(HybridShares::together(1.0, 100.0 / 135.0)).unwrap();
@@ -240,8 +244,18 @@ fn fewer_rounds_claim_less() {
     for (rounds, is_known) in [(2, false), (6, true)] {
         let all = points(&truth, 4, |rate| vec![rate; rounds]);
         let pair = pair(&record(&all), OverlapBounds::NotNegative);
-        let hindering = pair.overlaps.iter().filter_map(|it| it.fit.found());
-        assert_eq!(hindering.filter(|it| it.is_interference).count(), usize::from(is_known));
+        assert_eq!(pair.fewest_rounds, rounds);
+        assert!(pair.corners.iter().all(|it| it.bandwidth.interval.is_some() == is_known));
+        let mut hindering = Vec::new();
+        for overlap in &pair.overlaps {
+            let fit = overlap.fit.found().unwrap();
+            let known = (fit.overlap_theta.interval.is_some(), fit.standard_error.is_some());
+            assert_eq!(known, (is_known, is_known));
+            if fit.is_interference {
+                hindering.push((overlap.dominating.as_str(), overlap.beside.as_str()));
+            }
+        }
+        assert_eq!(hindering, if is_known { vec![("lf", "ls")] } else { vec![] });
         let answer = pair.answer(1.0, &[]).unwrap();
         let fast = answer.placement(PlacementName::AllFast).unwrap();
         let gain = fast.gains[0].gain;
@@ -253,7 +267,6 @@ fn fewer_rounds_claim_less() {
 /// One share for all buffers is one policy for the whole program, be its weights rounded.
 #[test]
 fn one_share_has_one_policy() {
-    let noisy = |rate: f64| [0.99, 1.01, 0.98, 1.0, 1.02, 1.0].map(|it| it * rate).to_vec();
     for machine in ["skylake", "knl"] {
         let pair = pair(&record(&points(&truth(machine), 3, noisy)), OverlapBounds::NotNegative);
         for step in 1..40 {

@@ -43,18 +43,6 @@ proptest! {
             }
         }
     }
-
-    /// Where nothing is negative, bounds change nothing.
-    #[test]
-    fn bounds_that_do_not_bind_change_nothing(
-        rates in prop::array::uniform4(0.5..2.0_f64),
-        points in prop::collection::vec(point(), 3..8),
-    ) {
-        let free = OverlapModel::fit(rates, &points, OverlapBounds::None);
-        if free.overlap_theta[0].iter().flatten().all(|theta| *theta >= 0.0) {
-            prop_assert_eq!(OverlapModel::fit(rates, &points, OverlapBounds::NotNegative), free);
-        }
-    }
 }
 
 #[test]

@@ -31,6 +31,15 @@ fn overlap(pair: &HybridPair, dominating: usize, beside: usize) -> Result<f64, S
     fit.map(|fit| fit.overlap_theta.value.0).map_err(String::from)
 }
 
+/// That all overlaps are those of the truth.
+fn assert_overlaps(pair: &HybridPair, truth: &nearfar_flow::Overlap) {
+    for (one, other) in ordered_pairs() {
+        let found = overlap(pair, one, other).unwrap();
+        let expected = truth.overlap_theta[one][other];
+        assert!((found - expected).abs() < 1e-4, "{one} {other}: {found} and not {expected}");
+    }
+}
+
 fn ordered_pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..4).flat_map(|one| (0..4).map(move |other| (one, other))).filter(|(one, other)| one != other)
 }

@@ -5,8 +5,8 @@ use nearfar_model::{HybridShares, OverlapBounds};
 use nearfar_stats::normal_quantile;
 use proptest::prelude::*;
 
-use crate::truth::{Point, bandwidth, points, record, truth};
-use crate::{ordered_pairs, overlap, pair};
+use crate::truth::{bandwidth, points, record, truth};
+use crate::{assert_overlaps, ordered_pairs, overlap, pair};
 
 /// Table 6, from rounds without noise.
 #[test]
@@ -16,11 +16,7 @@ fn all_overlaps_of_the_paper_come_back() {
         // None of these shares is at a jump, as two thirds of stores on KNL would be.
         let record = record(&points(&truth, 4, |rate| vec![rate; 5]));
         let pair = pair(&record, OverlapBounds::None);
-        for (one, other) in ordered_pairs() {
-            let found = overlap(&pair, one, other).unwrap();
-            let expected = truth.overlap_theta[one][other];
-            assert!((found - expected).abs() < 1e-4, "{machine} {one} {other}: {found}");
-        }
+        assert_overlaps(&pair, &truth);
         for (corner, expected) in pair.corners.iter().zip(truth.rates) {
             assert!((corner.bandwidth.value.0 / expected - 1.0).abs() < 1e-9);
         }
@@ -33,13 +29,11 @@ fn all_overlaps_of_the_paper_come_back() {
 
 #[test]
 fn bounds_hold_the_negative_one_at_0_and_leave_the_others() {
-    let truth = truth("skylake");
+    let mut truth = truth("skylake");
     let record = record(&points(&truth, 0, |rate| vec![rate; 5]));
     let pair = pair(&record, OverlapBounds::NotNegative);
-    for (one, other) in ordered_pairs() {
-        let expected = truth.overlap_theta[one][other].max(0.0);
-        assert!((overlap(&pair, one, other).unwrap() - expected).abs() < 1e-4);
-    }
+    truth.overlap_theta[0][3] = 0.0;
+    assert_overlaps(&pair, &truth);
     let held = pair.overlaps.iter().filter_map(|it| it.fit.found()).filter(|it| it.is_held);
     let held: Vec<f64> = held.map(|it| it.unbounded).collect();
     assert!(held.len() == 1 && (held[0] + 0.102).abs() < 1e-4, "{held:?}");
@@ -103,25 +97,7 @@ fn overlaps_follow_the_pages_that_were_found() {
         }
     }
     let pair = pair(&record, OverlapBounds::None);
-    for (one, other) in ordered_pairs() {
-        let found = overlap(&pair, one, other).unwrap();
-        assert!((found - truth.overlap_theta[one][other]).abs() < 1e-4, "{one} {other}: {found}");
-    }
-}
-
-#[test]
-fn what_hinders_is_said_to() {
-    let mut truth = truth("knl");
-    truth.overlap_theta[0][2] = 1.3;
-    let record = record(&points(&truth, 0, |rate| vec![rate, rate * 1.001, rate, rate, rate]));
-    let pair = pair(&record, OverlapBounds::NotNegative);
-    let interfering: Vec<_> = pair
-        .overlaps
-        .iter()
-        .filter(|it| it.fit.found().is_some_and(|fit| fit.is_interference))
-        .map(|it| (it.dominating.as_str(), it.beside.as_str()))
-        .collect();
-    assert_eq!(interfering, [("lf", "ls")]);
+    assert_overlaps(&pair, &truth);
 }
 
 proptest! {
@@ -144,16 +120,4 @@ proptest! {
         prop_assert!(is_near(bandwidth) || is_near(lowest) || is_near(highest));
         prop_assert!(lowest <= bandwidth && bandwidth <= highest);
     }
-}
-
-/// Rounds of one number give no interval and no standard error.
-#[test]
-fn few_rounds_give_no_intervals() {
-    let truth = truth("knl");
-    let few: Vec<Point> = points(&truth, 2, |rate| vec![rate; 2]);
-    let pair = pair(&record(&few), OverlapBounds::NotNegative);
-    assert_eq!(pair.fewest_rounds, 2);
-    assert!(pair.corners.iter().all(|corner| corner.bandwidth.interval.is_none()));
-    let mut fits = pair.overlaps.iter().map(|it| it.fit.found().unwrap());
-    assert!(fits.all(|it| it.overlap_theta.interval.is_none() && it.standard_error.is_none()));
 }

@@ -5,7 +5,7 @@ use nearfar_record::{HybridPoint, TransferKind};
 use proptest::prelude::*;
 
 use crate::truth::{Point, points, record, truth};
-use crate::{model, ordered_pairs, overlap, pair};
+use crate::{assert_overlaps, model, ordered_pairs, overlap, pair};
 
 #[test]
 fn a_record_without_points_has_no_model() {
@@ -95,10 +95,7 @@ fn threads_and_variants_are_not_mixed() {
     assert_eq!(found, [("avx512", 92.0), ("sse2", 46.0)]);
     for pair in &model.pairs {
         assert!(pair.relative_rms().unwrap() < 1e-3, "{:?}", pair.errors);
-        for (one, other) in ordered_pairs() {
-            let theta = overlap(pair, one, other).unwrap();
-            assert!((theta - truth.overlap_theta[one][other]).abs() < 1e-4, "{one} {other}");
-        }
+        assert_overlaps(pair, &truth);
     }
 }
 

@@ -9,14 +9,18 @@ use nearfar_record::Roof;
 use nearfar_specimen::machine;
 use nearfar_units::FlopsPerSecond;
 
-use crate::roof_record::{point as validation, record, roof};
+use crate::roof_record::{Made, point as validation, record, roof};
 use crate::{joe0 as made, near};
 
 /// With the machine of the tests, node 0 is initiator 0's own.
-fn joe0() -> Roofline {
-    let mut record = record(&made());
+fn of_machine(made: &[Made]) -> Roofline {
+    let mut record = record(made);
     record.header.machine = machine(1, 4, 1);
     roofline(&RecordFigures::new(&record)).unwrap()
+}
+
+fn joe0() -> Roofline {
+    of_machine(&made())
 }
 
 /// The same with points below L1 that fit and points below node 0 that reach so many times its
@@ -28,9 +32,7 @@ fn joe0_with(ratios: &[f64]) -> Roofline {
     made.extend(KERNELS.iter().zip(ratios).map(|(kernel, ratio)| {
         validation(Roof::Memory { node: 0 }, kernel, 36.1e9 * ratio, 36.1e9 * ratio / 8.0)
     }));
-    let mut record = record(&made);
-    record.header.machine = machine(1, 4, 1);
-    roofline(&RecordFigures::new(&record)).unwrap()
+    of_machine(&made)
 }
 
 /// A program on an initiator.
@@ -102,9 +104,7 @@ fn interleaved_pages_decide_and_are_told_to_a_initiator_alone() {
     let kind = MemoryKind::Dram;
     let mut made = made();
     made.push(roof(Roof::Interleaved { kind }, "load", &[50e9]));
-    let mut record = record(&made);
-    record.header.machine = machine(1, 4, 1);
-    let model = roofline(&RecordFigures::new(&record)).unwrap();
+    let model = of_machine(&made);
     let chart = &model.charts[0];
     let interleaved = streaming(chart, 50.0);
     assert_eq!(at(&interleaved), [Roof::Interleaved { kind }]);

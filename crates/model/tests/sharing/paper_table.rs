@@ -1,5 +1,5 @@
 //! saad2022's tables of local and remote bandwidth, MB/s, as a record;
-//! `crates/reproduce/tests/saad2022.rs` holds them against `papers/saad2022.json`.
+//! `crates/reproduce/tests/wrong_numbers.rs` holds them against `papers/saad2022.json`.
 
 use nearfar_record::{Coordinates, Record};
 use nearfar_specimen::{add_at, sharing};

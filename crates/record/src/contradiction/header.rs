@@ -2,7 +2,7 @@
 
 use nearfar_machine::MemoryModule;
 
-use super::counter::check_tried;
+use super::command::check_tried;
 use crate::command::CommandInputs;
 use crate::experiment::Experiment;
 use crate::header::{Executor, Header};

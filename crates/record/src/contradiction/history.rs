@@ -6,7 +6,7 @@ use nearfar_machine::{CpuSet, NodeSet};
 
 use super::case::check_case;
 use super::sample::{check_sample, pass_bytes};
-use crate::absent::{Absence, Absent};
+use crate::absent::{Absence, Absent, ReasonCode};
 use crate::case::Case;
 use crate::header::{Executor, Header};
 use crate::line::{Finished, Line, Resumed};
@@ -138,6 +138,13 @@ impl History {
     }
 
     fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
+        let code = absent.reason.code;
+        // Where the variant is missing, a case is omitted by the plan or refused by the kernels.
+        let fits = code == ReasonCode::NoVariant
+            || code.is_of_refusals() == (absent.absence == Absence::Refused);
+        if !fits {
+            return Err(format!("'{code}' is not why the case is absent"));
+        }
         match (absent.absence, absent.round) {
             (Absence::Omitted, Some(round)) => {
                 Err(format!("omitted, and yet begun in round {round}"))

@@ -4,11 +4,11 @@
 
 mod case;
 mod command;
-mod counter;
 mod header;
 mod history;
 mod placement;
 mod sample;
 
+pub(crate) use command::check_count;
 pub(crate) use header::check_header;
 pub use history::History;

@@ -10,7 +10,7 @@ use crate::row::{Comparison, Row};
 
 use super::KEY;
 use super::facts::{AlphaTable, Alphas, Facts, RelativeAlphas};
-use super::machines::{Machines, direction_of, transfer_set};
+use super::machines::{Measured, direction_of, transfer_set};
 use super::reason::reason_of;
 
 /// The theoretical maximum of memory, under the thesis's name, which must be the printed one.
@@ -39,17 +39,17 @@ fn of_the_thesis(
 /// Table 4.1.
 pub(super) fn absolute_rows(
     facts: &Facts,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for table in &facts.alpha_tables {
         for stream in &table.streams {
-            let set = machines.find(&table.machine)?.classes_of(&stream.of)?;
+            let set = measured.machines.find(&table.machine)?.classes_of(&stream.of)?;
             let ours = over(&set.classes, &gamma(facts)?);
             rows.extend(alpha_rows(table, &format!("memory, {}", stream.of), stream, &ours));
         }
         for transfer in &table.transfers {
-            let ours = transfer_alphas(facts, table, transfer, machines)?;
+            let ours = transfer_alphas(facts, table, transfer, measured)?;
             rows.extend(alpha_rows(table, &transfer.of, transfer, &ours));
         }
     }
@@ -74,7 +74,7 @@ fn transfer_alphas(
     facts: &Facts,
     table: &AlphaTable,
     transfer: &Alphas,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<f64>, ReproduceError> {
     let of_machine = facts.class_tables.iter().filter(|known| known.machine == table.machine);
     let mut values = Vec::new();
@@ -92,7 +92,7 @@ fn transfer_alphas(
     }
     let printed = PrintedTable {
         title: format!("{KEY}, {}, {}", table.machine, transfer.of),
-        machine: &machines.find(&table.machine)?.machine,
+        machine: &measured.machines.find(&table.machine)?.machine,
         of: PrintedOf::Copies(direction_of(&transfer.of)?),
         bytes_per_s: 1.0,
         values,
@@ -109,12 +109,12 @@ fn over<Pair>(classes: &[Class<Pair>], maximum: &TheoreticalMaximum) -> Vec<f64>
 /// printed figures, so their rounding is no room here either.
 pub(super) fn relative_rows(
     facts: &Facts,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
     let RelativeAlphas { table, decimals, rows } = &facts.relative_alphas;
     let mut made = Vec::new();
     for row in rows {
-        let set = &machines.find(&row.of)?.best;
+        let set = &measured.machines.find(&row.of)?.best;
         for (class, &value) in row.alpha.iter().enumerate() {
             let item =
                 format!("table {table}, {}, class {class}, alpha relative to class 0", row.of);

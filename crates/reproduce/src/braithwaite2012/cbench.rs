@@ -12,14 +12,14 @@ use crate::row::{Comparison, Room, Row};
 use super::KEY;
 use super::alphas::{gamma, phi};
 use super::facts::{Cbench, CbenchRow, Facts, Quantity};
-use super::machines::{Machines, class_set, transfer_set};
+use super::machines::{Measured, class_set, transfer_set};
 use super::reason::{SPLIT_CLASS, UNPRINTED_PAIR, UNPRINTED_PAIR_AND_START, reason_of};
 
 /// The tables of classes and after each the matrix that it was made from.
 pub(super) fn rows(
     facts: &Facts,
     matrices: &[&Cbench],
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for of_table in matrices.chunk_by(|a, b| a.classes_table == b.classes_table) {
@@ -28,7 +28,7 @@ pub(super) fn rows(
                 Quantity::Memory => gamma(facts)?,
                 Quantity::Download | Quantity::Readback => phi(facts)?,
             };
-            let machine = &machines.find(&matrix.machine)?.machine;
+            let machine = &measured.machines.find(&matrix.machine)?.machine;
             rows.extend(Compared::new(facts, matrix, machine, maximum)?.rows()?);
         }
         rows.extend(of_table.iter().flat_map(|matrix| inputs(matrix)));
@@ -37,18 +37,15 @@ pub(super) fn rows(
 }
 
 fn inputs(matrix: &Cbench) -> Vec<Row> {
+    let Cbench { machine, quantity, matrix_table, unit, classes_table, .. } = matrix;
+    let why = format!("an input of table {classes_table}");
     let mut rows = Vec::new();
-    for row in &matrix.rows {
-        for (&(cpu_node, memory_node), &value) in matrix.columns.iter().zip(&row.values) {
+    for CbenchRow { variant, values } in &matrix.rows {
+        for ((from, to), &value) in matrix.columns.iter().zip(values) {
             let item = format!(
-                "table {}, {}, {}, {}, from node {cpu_node} to node {memory_node}, {}",
-                matrix.matrix_table,
-                matrix.machine,
-                matrix.quantity.as_str(),
-                row.variant,
-                matrix.unit.as_str()
+                "table {matrix_table}, {machine}, {quantity}, {variant}, from node {from} to node {to}, \
+                 {unit}"
             );
-            let why = format!("an input of table {}", matrix.classes_table);
             rows.push(Row::given(item, value, &why));
         }
     }
@@ -137,7 +134,7 @@ impl<'a> Compared<'a> {
             };
             let number = printed.class;
             rows.push(row(
-                &format!("class {number}, maximum, {}", self.matrix.unit.as_str()),
+                &format!("class {number}, maximum, {}", self.matrix.unit),
                 printed.max,
                 class.map(|class| self.in_unit(class.max)),
                 matrix_rounding,
@@ -165,7 +162,7 @@ impl<'a> Compared<'a> {
 
     fn item(&self, what: &str) -> String {
         let Cbench { classes_table, machine, quantity, .. } = self.matrix;
-        format!("table {classes_table}, {machine}, {}, {what}", quantity.as_str())
+        format!("table {classes_table}, {machine}, {quantity}, {what}")
     }
 
     /// The value that the thesis made both a printed maximum and its alpha from, as far
@@ -317,18 +314,18 @@ fn found<Pair>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::braithwaite2012::facts;
+    use crate::paper::{PaperFacts, PaperFile};
 
     /// All our maxima, also those beside which no printed one stands.
     #[test]
     fn the_printed_matrices_have_these_classes_and_no_others() {
-        let facts = facts().unwrap();
-        let machines = Machines::measure(&facts).unwrap();
+        let facts = PaperFile::<Facts>::parse(Facts::FILE).unwrap().facts;
+        let measured = facts.measure().unwrap();
         let found: Vec<Vec<f64>> = facts
             .cbench
             .iter()
             .map(|matrix| {
-                let machine = &machines.find(&matrix.machine).unwrap().machine;
+                let machine = &measured.machines.find(&matrix.machine).unwrap().machine;
                 let set = classes_of(matrix, machine, &[]).unwrap();
                 let unit = matrix.unit.bytes_per_s();
                 set.iter().map(|class| (class.max / unit * 1e4).round() / 1e4).collect()

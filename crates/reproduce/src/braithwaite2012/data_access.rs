@@ -10,19 +10,19 @@ use crate::row::{Comparison, Row};
 
 use super::KEY;
 use super::facts::{DataAccessRow, Facts, WhatIf};
-use super::machines::Machines;
+use super::machines::Measured;
 use super::reason::reason_of;
 
 /// Digits of the alphas that the equations are given with.
 const ALPHA_DECIMALS: u8 = 4;
 
-pub(super) fn rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
+pub(super) fn rows(facts: &Facts, measured: &Measured) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for row in &facts.data_access.rows {
         rows.push(data_access_row(row, facts.data_access.decimals)?);
     }
     for table in &facts.what_if {
-        rows.extend(what_if_rows(table, machines)?);
+        rows.extend(what_if_rows(table, measured)?);
     }
     Ok(rows)
 }
@@ -51,8 +51,8 @@ fn is_three_digits(row: &DataAccessRow, d: f64, printed: Printed) -> bool {
 
 /// The classes in which devices are reached are those of the simulated machine that has them so,
 /// and must be those that the thesis's equation takes; the alphas are its printed ones.
-fn what_if_rows(table: &WhatIf, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
-    let classes = machines.copies(&table.simulated, TransferDirection::ToHost)?;
+fn what_if_rows(table: &WhatIf, measured: &Measured) -> Result<Vec<Row>, ReproduceError> {
+    let classes = measured.copies(&table.simulated, TransferDirection::ToHost)?;
     let devices: Vec<String> =
         (0..table.reach.len()).map(|number| format!("{}{number}", classes.backend)).collect();
     let Reach { targets, .. } = reach_of_devices(classes, &devices);

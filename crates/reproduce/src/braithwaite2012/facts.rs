@@ -1,19 +1,14 @@
 //! The thesis's numbers, as `papers/braithwaite2012.json` holds them.
 
+use nearfar_units::words;
 use serde::Deserialize;
 
-use crate::error::ReproduceError;
-use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
-
-use super::KEY;
 
 /// The thesis's numbers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    pub key: String,
-    pub title: String,
     /// Theoretical maximum of memory accesses, GB/s.
     pub gamma_gb_per_s: f64,
     /// Theoretical maximum of transfers to devices, GB/s.
@@ -203,15 +198,7 @@ pub(super) struct AsymmetryRow {
     pub value: f64,
 }
 
-impl Quantity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Download => "download",
-            Self::Readback => "readback",
-        }
-    }
-}
+words!(Quantity);
 
 impl Threads {
     pub fn as_str(self) -> &'static str {
@@ -223,15 +210,7 @@ impl Threads {
 }
 
 impl Facts {
-    /// Reads the numbers and holds them against each other.
-    ///
-    /// # Errors
-    /// When the text is not of this form, or tables do not fit together.
-    pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        read_facts(KEY, text, Self::check)
-    }
-
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check_digits(&self) -> Result<(), String> {
         for matrix in &self.cbench {
             let Cbench { classes_table, matrix_table, columns, .. } = matrix;
             if matrix.max.len() != matrix.alpha.len() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_flow::SimulatedMachine;
 use nearfar_machine::{Machine, TransferDirection};
 use nearfar_model::{
     Class, ClassRule, ClassSet, DeviceClassRule, DeviceClasses, DevicePair, JudgedDevices, Pairs,
@@ -11,7 +12,7 @@ use nearfar_record::Record;
 
 use crate::error::{ReproduceError, contradiction, refused};
 use crate::printed_table::PrintedTable;
-use crate::simulated_record::{measure_simulated, measure_simulated_devices, simulated};
+use crate::simulated_record::{Machines, measure_simulated, measure_simulated_devices, simulated};
 
 use super::KEY;
 use super::facts::Facts;
@@ -19,46 +20,36 @@ use super::facts::Facts;
 /// The kernel by which the thesis judges memory.
 const TRIAD: &str = "triad";
 
-/// The simulated machines by name, and what their records say.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Machines {
-    measured: BTreeMap<String, Measured>,
+/// What the records of the simulated machines say.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    pub(super) machines: Machines<OfMachine>,
     /// Classes of copies by each device, of the machines that mappings are asked of.
-    copies: BTreeMap<String, Vec<DeviceClasses>>,
+    copies: Machines<Vec<DeviceClasses>>,
 }
 
 /// A simulated machine and what its record says.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Measured {
-    pub machine: Machine,
-    pub matrix: Pairs,
+#[derive(Debug, Clone)]
+pub struct OfMachine {
+    pub(super) machine: Machine,
+    pub(super) matrix: Pairs,
     /// Classes of the best compiler.
-    pub best: ClassSet,
-    /// Classes by compiler.
-    pub by_compiler: BTreeMap<String, ClassSet>,
+    pub(super) best: ClassSet,
+    by_compiler: BTreeMap<String, ClassSet>,
     /// Classes of copies by the best device, each way.
-    pub copies: Vec<DeviceClasses>,
+    pub(super) copies: Vec<DeviceClasses>,
 }
 
-impl Machines {
+impl Measured {
     /// Measures every machine that a table of classes is of, without noise.
-    ///
-    /// # Errors
-    /// When there is no such simulated machine, or it cannot be measured.
-    pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
-        let mut machines = BTreeMap::new();
-        for name in facts.class_tables.iter().map(|table| &table.machine) {
-            machines.insert(name.clone(), Measured::measure(name)?);
-        }
-        let mut copies = BTreeMap::new();
-        for name in facts.what_if.iter().map(|table| &table.simulated) {
-            let record = measure_simulated_devices(&simulated(name)?)?;
-            copies.insert(
-                name.clone(),
-                device_classes(&RecordFigures::new(&record), &rule(JudgedDevices::Each)),
-            );
-        }
-        Ok(Self { measured: machines, copies })
+    pub(super) fn of(facts: &Facts) -> Result<Self, ReproduceError> {
+        let classed = facts.class_tables.iter().map(|table| &table.machine);
+        let mapped = facts.what_if.iter().map(|table| &table.simulated);
+        let copies = |name: &str| copies(&simulated(name)?, JudgedDevices::Each);
+        Ok(Self {
+            machines: Machines::measure(KEY, classed, OfMachine::measure)?,
+            copies: Machines::measure(KEY, mapped, copies)?,
+        })
     }
 
     /// The classes of the copies of a machine that mappings are asked of, by each device.
@@ -67,19 +58,22 @@ impl Machines {
         name: &str,
         direction: TransferDirection,
     ) -> Result<&DeviceClasses, ReproduceError> {
-        let mut of_machine = self.copies.get(name).into_iter().flatten();
+        let mut of_machine = self.copies.find(name)?.iter();
         of_machine.find(|classes| classes.direction == direction).ok_or_else(|| {
             contradiction(KEY, format!("{name} has no classes of copies {direction}"))
         })
     }
-
-    pub(super) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
-        let found = self.measured.get(name);
-        found.ok_or_else(|| contradiction(KEY, format!("no table gives the classes of {name}")))
-    }
 }
 
-impl Measured {
+fn copies(
+    simulated: &SimulatedMachine,
+    devices: JudgedDevices,
+) -> Result<Vec<DeviceClasses>, ReproduceError> {
+    let record = measure_simulated_devices(simulated)?;
+    Ok(device_classes(&RecordFigures::new(&record), &rule(devices)))
+}
+
+impl OfMachine {
     fn measure(name: &str) -> Result<Self, ReproduceError> {
         let simulated = simulated(name)?;
         let record = measure_simulated(&simulated, TRIAD)?;
@@ -88,9 +82,8 @@ impl Measured {
             let set = class_set(&record, TRIAD, Some(&compiler))?;
             by_compiler.insert(compiler, set);
         }
-        let copies = measure_simulated_devices(&simulated)?;
         Ok(Self {
-            copies: device_classes(&RecordFigures::new(&copies), &rule(JudgedDevices::Best)),
+            copies: copies(&simulated, JudgedDevices::Best)?,
             machine: simulated.machine,
             matrix: pairs(&RecordFigures::new(&record)),
             best: class_set(&record, TRIAD, None)?,
@@ -98,7 +91,7 @@ impl Measured {
         })
     }
 
-    pub fn classes_of(&self, compiler: &str) -> Result<&ClassSet, ReproduceError> {
+    pub(super) fn classes_of(&self, compiler: &str) -> Result<&ClassSet, ReproduceError> {
         let what = || format!("the simulated machine has no variant {compiler}");
         self.by_compiler.get(compiler).ok_or_else(|| contradiction(KEY, what()))
     }

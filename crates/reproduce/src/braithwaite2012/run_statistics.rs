@@ -15,17 +15,12 @@ const T_29: f64 = 2.0452;
 const RUNS: u32 = 30;
 
 pub(super) fn rows(table: &RunStatistics) -> Vec<Row> {
+    let RunStatistics { table: number, machine, unit, .. } = table;
     let mut rows = Vec::new();
     for row in &table.rows {
-        let item = |what: &str| {
-            format!(
-                "table {}, {}, data on node {}, {what}, {}",
-                table.table,
-                table.machine,
-                row.memory_node,
-                table.unit.as_str()
-            )
-        };
+        let node = row.memory_node;
+        let item =
+            |what: &str| format!("table {number}, {machine}, data on node {node}, {what}, {unit}");
         let printed = |value| Printed { value, decimals: table.decimals };
         // Each end is rounded by itself, so their middle is known to half a unit.
         let middle = f64::midpoint(row.low, row.high);

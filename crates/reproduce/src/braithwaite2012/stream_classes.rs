@@ -8,21 +8,23 @@ use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::row::{Comparison, Row};
 
-use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads, TransferClasses};
-use super::machines::{Machines, direction_of};
+use super::facts::{
+    Asymmetry, AsymmetryRow, ClassTable, Facts, StreamClasses, Threads, TransferClasses,
+};
+use super::machines::{Measured, direction_of};
 
 pub(super) fn rows(
     facts: &Facts,
     table: &str,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for table in facts.class_tables.iter().filter(|known| known.table == table) {
         for stream in &table.streams {
-            rows.extend(stream_rows(table, stream, machines)?);
+            rows.extend(stream_rows(table, stream, measured)?);
         }
         for transfer in &table.transfers {
-            rows.extend(transfer_rows(table, transfer, machines)?);
+            rows.extend(transfer_rows(table, transfer, measured)?);
         }
     }
     Ok(rows)
@@ -31,9 +33,9 @@ pub(super) fn rows(
 fn stream_rows(
     table: &ClassTable,
     stream: &StreamClasses,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
-    let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
+    let set = measured.machines.find(&table.machine)?.classes_of(&stream.compiler)?;
     // With another number of classes theirs and ours do not correspond.
     let as_many = set.classes.len() == stream.max.len();
     let (threads, compiler) = (stream.threads.as_str(), &stream.compiler);
@@ -53,20 +55,20 @@ fn row(table: &ClassTable, what: &str, value: f64, ours: Option<f64>) -> Row {
 
 fn item(table: &ClassTable, what: &str) -> String {
     let ClassTable { table, machine, unit, .. } = table;
-    format!("table {table}, {machine}, {what}, maximum, {}", unit.as_str())
+    format!("table {table}, {machine}, {what}, maximum, {unit}")
 }
 
 /// Copies of the simulated machine's devices, where the table names the interface that these have.
 fn transfer_rows(
     table: &ClassTable,
     transfer: &TransferClasses,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
     let interface =
         transfer.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
     let what = |class: usize| format!("{}, {interface}class {class}", transfer.direction);
     let direction = direction_of(&transfer.direction)?;
-    let copies = &machines.find(&table.machine)?.copies;
+    let copies = &measured.machines.find(&table.machine)?.copies;
     let ours = copies.iter().find(|classes| {
         classes.direction == direction
             && Some(classes.backend.as_str()) == transfer.interface.as_deref()
@@ -105,27 +107,23 @@ fn maximum(set: &ClassSet, class: usize, threads: Threads) -> Option<f64> {
 /// simulated machine has them for all threads, so that one thread keeps its class.
 pub(super) fn asymmetry_rows(
     asymmetry: &Asymmetry,
-    machines: &Machines,
+    measured: &Measured,
 ) -> Result<Vec<Row>, ReproduceError> {
-    let matrix = &machines.find(&asymmetry.machine)?.matrix;
-    let rows = asymmetry.rows.iter().map(|row| {
-        let cpu_group =
-            matrix.cpu_groups.iter().find(|cpu_group| cpu_group.cpu_node == Some(row.cpu_node));
+    let Asymmetry { section, machine, unit, decimals, rows } = asymmetry;
+    let matrix = &measured.machines.find(machine)?.matrix;
+    let rows = rows.iter().map(|row| {
+        let AsymmetryRow { cpu_node, memory_node, value } = *row;
+        let cpu_group = matrix.cpu_groups.iter().find(|it| it.cpu_node == Some(cpu_node));
         let ours = cpu_group.and_then(|cpu_group| {
             let kernel = matrix.kernels.first()?;
             let &threads = matrix.thread_counts(cpu_group.index, kernel).last()?;
-            let best = matrix.cell(cpu_group.index, row.memory_node, kernel, threads)?.best()?;
-            Some(best.summary.best_sum / asymmetry.unit.bytes_per_s())
+            let best = matrix.cell(cpu_group.index, memory_node, kernel, threads)?.best()?;
+            Some(best.summary.best_sum / unit.bytes_per_s())
         });
         let item = format!(
-            "appendix {}, {}, memory, from node {} to node {}, {}",
-            asymmetry.section,
-            asymmetry.machine,
-            row.cpu_node,
-            row.memory_node,
-            asymmetry.unit.as_str()
+            "appendix {section}, {machine}, memory, from node {cpu_node} to node {memory_node}, {unit}"
         );
-        let printed = Printed { value: row.value, decimals: asymmetry.decimals };
+        let printed = Printed { value, decimals: *decimals };
         Comparison::of(item, printed, ours).judge().after_round_trip()
     });
     Ok(rows.collect())

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::MemoryKind;
+use nearfar_units::words;
 use serde::Deserialize;
 
 use crate::error::{ReproduceError, contradiction};
-use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
 
 use super::KEY;
@@ -15,8 +15,6 @@ use super::KEY;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    pub key: String,
-    pub title: String,
     pub(super) machines: Vec<MachineFacts>,
     pub(super) roofs: Vec<RoofTable>,
     pub(super) pairs: PairTable,
@@ -72,7 +70,6 @@ pub(super) struct PairTable {
     pub decimals: u8,
     /// A kind and the number of a node: `MCDRAM:1`.
     pub columns: Vec<String>,
-    /// By initiator.
     pub rows: Vec<Vec<f64>>,
 }
 
@@ -96,17 +93,7 @@ pub(super) enum Instruction {
     Fma,
 }
 
-impl Instruction {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Add => "add",
-            Self::Mul => "mul",
-            Self::Fma => "fma",
-        }
-    }
-}
+words!(Instruction);
 
 /// Sections 4 and 5: how near validation kernels come to the roofs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -133,29 +120,12 @@ pub(super) struct OverlapFacts {
     pub error_percent_below: f64,
 }
 
-/// The paper's numbers.
-///
-/// # Errors
-/// When the file is not of the form that the program knows.
-pub fn facts() -> Result<Facts, ReproduceError> {
-    Facts::parse(include_str!("../../../../papers/denoyelle2019.json"))
-}
-
 impl Facts {
-    /// Reads a file's text.
-    ///
-    /// # Errors
-    /// As [`facts`].
-    pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        read_facts(KEY, text, |_| Ok(()))
-    }
-
     pub(super) fn machine(&self, name: &str) -> Result<&MachineFacts, ReproduceError> {
         let found = self.machines.iter().find(|machine| machine.machine == name);
         found.ok_or_else(|| contradiction(KEY, format!("nothing is said of the machine {name}")))
     }
 
-    /// The table of instructions a cycle of a machine.
     pub(super) fn instructions_of(
         &self,
         machine: &str,
@@ -172,7 +142,6 @@ impl InstructionTable {
         Printed { value, decimals: self.decimals }
     }
 
-    /// Fused multiply-adds a cycle.
     pub fn fused(&self, column: &BTreeMap<Instruction, f64>) -> Result<f64, ReproduceError> {
         let what = || format!("table {} has no fused multiply-adds", self.table);
         column.get(&Instruction::Fma).copied().ok_or_else(|| contradiction(KEY, what()))

@@ -5,9 +5,10 @@ use nearfar_record::Roof;
 
 use crate::error::ReproduceError;
 use crate::row::{Comparison, Reason, Row};
+use crate::simulated_record::Machines;
 
 use super::facts::{Facts, Instruction, InstructionTable, MachineFacts};
-use super::machines::{Machines, Measured};
+use super::machines::MeasuredRoofs;
 
 /// Table 1 prints 1.99 loads a cycle, table 2 a bandwidth that is 1.996.
 const CUT_OFF: &str = "the simulated machine has the bandwidth of L1 that table 2 prints, 760.1 GB/s, which is 1.996 \
@@ -20,13 +21,13 @@ const DOUBLE: f64 = 8.0;
 pub(super) fn rows(
     facts: &Facts,
     table: &InstructionTable,
-    machines: &Machines,
+    machines: &Machines<MeasuredRoofs>,
 ) -> Result<Vec<Row>, ReproduceError> {
     let machine = facts.machine(&table.machine)?;
     let measured = machines.find(&table.machine)?;
     let item = |instruction: Instruction, which: &str| {
-        let name = instruction.as_str();
-        format!("table {}, {}, {name}, {which}, instructions a cycle", table.table, table.machine)
+        let InstructionTable { table, machine, .. } = table;
+        format!("table {table}, {machine}, {instruction}, {which}, instructions a cycle")
     };
     let theoretical = table.theoretical.iter().map(|(&instruction, &printed)| {
         let why = "what the makers say: the peak is worked out from it";
@@ -44,7 +45,7 @@ pub(super) fn rows(
 }
 
 /// Instructions of one core in a cycle.
-fn ours(machine: &MachineFacts, measured: &Measured, instruction: Instruction) -> Option<f64> {
+fn ours(machine: &MachineFacts, measured: &MeasuredRoofs, instruction: Instruction) -> Option<f64> {
     let vector = f64::from(machine.vector_bytes);
     let first = Roof::Cache { level: 1 };
     let bytes = |kernel| Some(measured.roof(0, first, kernel)?.bytes_per_cycle? / vector);

@@ -9,39 +9,40 @@ mod overlap;
 mod roofs;
 mod validation;
 
-pub use facts::{Facts, facts};
-pub use machines::Machines;
+pub use facts::Facts;
+pub use machines::Measured;
 
 use crate::error::ReproduceError;
-use crate::paper::Paper;
+use crate::paper::PaperFacts;
 use crate::row::Row;
 
-/// The paper's key, which is the name of its file in `papers/`.
-pub const KEY: &str = "denoyelle2019";
+pub(crate) const KEY: &str = "denoyelle2019";
 
-/// Works the paper's figures out from these numbers.
-///
-/// # Errors
-/// When the numbers contradict each other, or a model refuses what they ask of it.
-pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    let mut rows = roofline_rows(facts, &Machines::measure(facts)?)?;
-    rows.extend(overlap::rows(&facts.overlap_theta)?);
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
-}
+impl PaperFacts for Facts {
+    const KEY: &'static str = KEY;
+    const FILE: &'static str = include_str!("../../../../papers/denoyelle2019.json");
+    type Measured = Measured;
 
-/// Tables 1 to 5, and what sections 4 and 5 say of peaks and errors.
-///
-/// # Errors
-/// When the numbers contradict each other.
-pub fn roofline_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
-    let mut rows = roofs::machine_rows(facts);
-    for table in &facts.instructions_per_cycle {
-        rows.extend(instructions::rows(facts, table, machines)?);
+    fn check(&self) -> Result<(), String> {
+        Ok(())
     }
-    for table in &facts.roofs {
-        rows.extend(roofs::rows(facts, table, machines)?);
+
+    fn measure(&self) -> Result<Measured, ReproduceError> {
+        Measured::of(self)
     }
-    rows.extend(roofs::pair_rows(&facts.pairs, machines)?);
-    rows.extend(validation::rows(&facts.validation_error, machines)?);
-    Ok(rows)
+
+    fn rows(&self, measured: &Measured) -> Result<Vec<Row>, ReproduceError> {
+        let machines = &measured.roofs;
+        let mut rows = roofs::machine_rows(self);
+        for table in &self.instructions_per_cycle {
+            rows.extend(instructions::rows(self, table, machines)?);
+        }
+        for table in &self.roofs {
+            rows.extend(roofs::rows(self, table, machines)?);
+        }
+        rows.extend(roofs::pair_rows(&self.pairs, machines)?);
+        rows.extend(validation::rows(&self.validation_error, machines)?);
+        rows.extend(overlap::rows(&self.overlap_theta, &measured.overlaps)?);
+        Ok(rows)
+    }
 }

@@ -6,10 +6,11 @@ use nearfar_record::Roof;
 use crate::error::{ReproduceError, contradiction};
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
+use crate::simulated_record::Machines;
 
 use super::KEY;
 use super::facts::{Facts, MachineFacts, PairTable, RoofTable};
-use super::machines::{Machines, Measured};
+use super::machines::MeasuredRoofs;
 
 /// How far, as a fraction, capacities that are fitted to all shared roofs of table 5 at once may be
 /// from each of them. The fit reaches that; nothing of it is foretold.
@@ -40,7 +41,7 @@ pub(super) fn machine_rows(facts: &Facts) -> Vec<Row> {
 pub(super) fn rows(
     facts: &Facts,
     table: &RoofTable,
-    machines: &Machines,
+    machines: &Machines<MeasuredRoofs>,
 ) -> Result<Vec<Row>, ReproduceError> {
     let of = Roofs { table, measured: machines.find(&table.machine)? };
     let mut rows = vec![Row::given(
@@ -77,7 +78,7 @@ pub(super) fn rows(
     for (what, printed) in cached {
         let why = "roofs has no working set that only a memory-side cache holds: its sets of memory \
                    are larger than that cache too";
-        let item = of.item(&format!("{what}, {}", table.unit.as_str()));
+        let item = of.item(&format!("{what}, {}", table.unit));
         rows.extend(printed.map(|printed| Row::given(item, printed, why)));
     }
     Ok(rows)
@@ -86,25 +87,21 @@ pub(super) fn rows(
 /// Table 4.
 pub(super) fn pair_rows(
     table: &PairTable,
-    machines: &Machines,
+    machines: &Machines<MeasuredRoofs>,
 ) -> Result<Vec<Row>, ReproduceError> {
-    let measured = machines.find(&table.machine)?;
+    let PairTable { table, machine, kernel, unit, decimals, columns, rows: printed } = table;
+    let measured = machines.find(machine)?;
     let mut rows = Vec::new();
-    for (initiator, printed) in (0..).zip(&table.rows) {
-        for (column, &value) in table.columns.iter().zip(printed) {
+    for (initiator, printed) in (0..).zip(printed) {
+        for (column, &value) in columns.iter().zip(printed) {
             let node = column.split_once(':').and_then(|(_, node)| node.parse().ok());
-            let what =
-                || format!("table {} has the column {column}, which names no node", table.table);
+            let what = || format!("table {table} has the column {column}, which names no node");
             let node = node.ok_or_else(|| contradiction(KEY, what()))?;
-            let ours = measured.bandwidth(initiator, Roof::Memory { node }, &table.kernel);
-            let item = format!(
-                "table {}, {}, initiator {initiator} on {column}, {}",
-                table.table,
-                table.machine,
-                table.unit.as_str()
-            );
-            let printed = Printed { value, decimals: table.decimals };
-            let ours = ours.map(|ours| ours / table.unit.bytes_per_s());
+            let ours = measured.bandwidth(initiator, Roof::Memory { node }, kernel);
+            let item =
+                format!("table {table}, {machine}, initiator {initiator} on {column}, {unit}");
+            let printed = Printed { value, decimals: *decimals };
+            let ours = ours.map(|ours| ours / unit.bytes_per_s());
             rows.push(Comparison::of(item, printed, ours).judge().after_round_trip());
         }
     }
@@ -114,7 +111,7 @@ pub(super) fn pair_rows(
 /// A printed table beside the roofs of its simulated machine.
 struct Roofs<'a> {
     table: &'a RoofTable,
-    measured: &'a Measured,
+    measured: &'a MeasuredRoofs,
 }
 
 impl Roofs<'_> {
@@ -132,7 +129,6 @@ impl Roofs<'_> {
         contending.max().unwrap_or_default()
     }
 
-    /// A roof of bandwidth.
     fn row(&self, what: &str, roof: Roof, printed: f64) -> Row {
         let RoofTable { initiator, kernel, unit, .. } = self.table;
         let ours = self.measured.bandwidth(*initiator, roof, kernel);
@@ -140,7 +136,7 @@ impl Roofs<'_> {
         // Roofs of an initiator alone are given; what several get of one part is fitted.
         let is_given = matches!(roof, Roof::Cache { .. } | Roof::Memory { .. });
         let is_of_table_5 = self.table.table.starts_with('5');
-        let item = self.item(&format!("{what}, {}", unit.as_str()));
+        let item = self.item(&format!("{what}, {unit}"));
         let mut comparison = Comparison::of(item, self.table.printed(printed), ours);
         if is_of_table_5 && !is_given {
             comparison.room = Room::Model(FITTED);

@@ -6,13 +6,14 @@ use nearfar_model::{RoofErrors, Roofline};
 use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
+use crate::simulated_record::Machines;
 
 use super::facts::{ValidationBound, ValidationErrors};
-use super::machines::Machines;
+use super::machines::MeasuredRoofs;
 
 pub(super) fn rows(
     errors: &ValidationErrors,
-    machines: &Machines,
+    machines: &Machines<MeasuredRoofs>,
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for bound in &errors.bounds {

@@ -4,17 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::KEY;
-use crate::error::ReproduceError;
-use crate::paper::read_facts;
-
 /// The paper's numbers, and what it says in words of the order of its strategies.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    pub key: String,
-    pub title: String,
-    /// Machines by the paper's name.
     pub machines: BTreeMap<String, MachineFacts>,
     pub numa_factor: String,
     pub strategies: BTreeMap<String, String>,
@@ -42,28 +35,21 @@ pub struct MachineFacts {
     pub nodes: u32,
     pub cpus_per_node: u32,
     pub ghz: f64,
-    /// Memory of all nodes.
     pub memory_gb: f64,
-    /// Third-level cache of a CPU.
     pub l3_mb: Option<f64>,
-    /// Second-level cache of a CPU.
     pub l2_mb: Option<f64>,
     pub stream_read_mbs: f64,
     pub stream_write_mbs: f64,
-    /// The least and the most.
     pub numa_factor: [f64; 2],
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Workload {
-    /// How its threads go over the data.
     pub access: AccessName,
     pub data_gb: Option<f64>,
-    /// Side of its grid.
     pub side: Option<f64>,
 }
 
-/// How threads go over the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessName {
@@ -84,7 +70,6 @@ pub struct Finding {
     pub gain: f64,
 }
 
-/// An order without a number.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Order {
     pub machine: String,
@@ -97,13 +82,9 @@ pub struct Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderName {
-    /// The first is better than all others.
     Best,
-    /// The first is worse than all others.
     Worst,
-    /// The first is better than the second.
     Better,
-    /// The two are close.
     Close,
     /// The first alone gains with every thread count.
     KeepsSpeedup,
@@ -113,31 +94,15 @@ pub enum OrderName {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ConclusionOrder {
     pub machine: String,
-    /// How threads go over the data.
     pub access: AccessName,
     /// Why, in the conclusion's words.
     pub because: String,
     pub best: String,
 }
 
-/// The paper's numbers.
-///
-/// # Errors
-/// When the file is not of the form that the program knows.
-pub fn facts() -> Result<Facts, ReproduceError> {
-    Facts::parse(include_str!("../../../../papers/ribeiro2010.json"))
-}
-
 impl Facts {
-    /// Reads a file's text.
-    ///
-    /// # Errors
-    /// As [`facts`]; and when it names a machine, program or strategy that it does not describe.
-    pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        read_facts(KEY, text, Self::check)
-    }
-
-    fn check(&self) -> Result<(), String> {
+    /// Whether it describes every machine, program and strategy that it names.
+    pub(super) fn check_names(&self) -> Result<(), String> {
         let of_findings = self.findings.iter().map(|of| (&of.machine, Some(&of.workload)));
         let of_orders = self.orders.iter().map(|of| (&of.machine, Some(&of.workload)));
         let of_conclusion = self.conclusion_orders.iter().map(|of| (&of.machine, None));
@@ -170,7 +135,6 @@ impl Facts {
         }
     }
 
-    /// The gain that it prints; `None` where it prints none.
     pub(super) fn gain(
         &self,
         machine: &str,

@@ -4,12 +4,13 @@ use nearfar_model::PlacementStrategy;
 
 use super::KEY;
 use super::facts::{AccessName, ConclusionOrder, Facts, Finding, OTHERS, Order, OrderName};
-use super::machines::Machines;
+use super::machines::Measured;
 use super::reason::reason_of;
 use super::times::{Times, least_favourable, percent};
 use crate::error::{ReproduceError, contradiction};
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
+use crate::simulated_record::Machines;
 
 /// Two strategies are close where one takes at most this fraction longer. Ours: the paper has no
 /// figure for it.
@@ -19,11 +20,18 @@ const CLOSE: f64 = 0.1;
 const SO: f64 = 1.0;
 
 /// Every gain that the paper prints.
-pub(super) fn gain_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
+pub(super) fn gain_rows(
+    facts: &Facts,
+    machines: &Machines<Measured>,
+) -> Result<Vec<Row>, ReproduceError> {
     facts.findings.iter().map(|finding| gain_row(facts, machines, finding)).collect()
 }
 
-fn gain_row(facts: &Facts, machines: &Machines, finding: &Finding) -> Result<Row, ReproduceError> {
+fn gain_row(
+    facts: &Facts,
+    machines: &Machines<Measured>,
+    finding: &Finding,
+) -> Result<Row, ReproduceError> {
     let Finding { machine, workload, better, than, gain } = finding;
     let times = of_workload(facts, machines, machine, workload)?;
     let better_one = named(better)?;
@@ -39,7 +47,10 @@ fn gain_row(facts: &Facts, machines: &Machines, finding: &Finding) -> Result<Row
 }
 
 /// What the words say of the order of strategies.
-pub(super) fn order_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
+pub(super) fn order_rows(
+    facts: &Facts,
+    machines: &Machines<Measured>,
+) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for order in &facts.orders {
         rows.extend(order_rows_of(facts, machines, order)?);
@@ -50,7 +61,7 @@ pub(super) fn order_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>,
 
 fn order_rows_of(
     facts: &Facts,
-    machines: &Machines,
+    machines: &Machines<Measured>,
     order: &Order,
 ) -> Result<Vec<Row>, ReproduceError> {
     let Order { machine, workload, order: kind, strategies } = order;
@@ -107,7 +118,7 @@ fn is_close(one: f64, other: f64) -> bool {
 /// A printed figure, to the next whole number, beside ours on the same side of zero.
 fn by_sign(
     facts: &Facts,
-    machines: &Machines,
+    machines: &Machines<Measured>,
     item: String,
     printed: f64,
     ours: f64,
@@ -120,7 +131,7 @@ fn by_sign(
 
 /// What the gains of two strategies over both first-touch and parallel-init say of these two: the
 /// words call them inconsistent.
-fn implied_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
+fn implied_rows(facts: &Facts, machines: &Machines<Measured>) -> Result<Vec<Row>, ReproduceError> {
     let (machine, workload) = ("itanium2", "cg");
     let times = of_workload(facts, machines, machine, workload)?;
     let ours =
@@ -149,7 +160,7 @@ pub(super) fn implied(facts: &Facts, better: &str) -> Option<f64> {
 /// What the conclusion says, and the gains that it sums up.
 pub(super) fn conclusion_rows(
     facts: &Facts,
-    machines: &Machines,
+    machines: &Machines<Measured>,
 ) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for order in &facts.conclusion_orders {
@@ -183,7 +194,7 @@ fn named(name: &str) -> Result<PlacementStrategy, ReproduceError> {
 
 fn of_workload<'m>(
     facts: &Facts,
-    machines: &'m Machines,
+    machines: &'m Machines<Measured>,
     machine: &str,
     workload: &str,
 ) -> Result<Times<'m>, ReproduceError> {
@@ -193,7 +204,7 @@ fn of_workload<'m>(
 }
 
 fn times<'m>(
-    machines: &'m Machines,
+    machines: &'m Machines<Measured>,
     machine: &str,
     access: AccessName,
 ) -> Result<Times<'m>, ReproduceError> {

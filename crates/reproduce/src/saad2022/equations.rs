@@ -27,7 +27,7 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let limits = &facts.limits;
     let machine = &tables.machine;
     for (group, limit) in [("local", limits.local), ("remote", limits.remote)] {
-        let item = format!("limits, {machine}, {group} processes alone, {}", limits.unit.as_str());
+        let item = format!("limits, {machine}, {group} processes alone, {}", limits.unit);
         rows.push(Row::given(item, limit, "an input: the largest of the figures of a group alone"));
     }
     for count in 1..5 {

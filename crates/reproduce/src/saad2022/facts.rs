@@ -2,20 +2,13 @@
 
 use serde::Deserialize;
 
-use super::KEY;
-use crate::error::ReproduceError;
-use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
 
 /// What `papers/saad2022.json` holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    pub key: String,
-    pub title: String,
-    /// Local and remote processes on one node.
     pub(super) sharing: SharingTables,
-    /// The most that lone processes reach.
     pub(super) limits: Limits,
     pub(super) best_split: BestSplit,
     /// Other kernels by one and by several threads.
@@ -25,7 +18,6 @@ pub struct Facts {
 /// The tables of bandwidth: rows are 0 to 4 local processes, columns 0 to 4 remote ones.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct SharingTables {
-    /// The simulated machine of that name.
     pub machine: String,
     pub kernel: String,
     pub unit: Unit,
@@ -33,11 +25,9 @@ pub(super) struct SharingTables {
     pub total: [[f64; 5]; 5],
     pub local: [[f64; 5]; 5],
     pub remote: [[f64; 5]; 5],
-    /// One remote process.
     pub remote_per_core: [[f64; 5]; 5],
 }
 
-/// The most that lone processes reach.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Limits {
     pub unit: Unit,
@@ -46,16 +36,13 @@ pub(super) struct Limits {
     pub remote: f64,
 }
 
-/// How to split processes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct BestSplit {
     pub unit: Unit,
     /// Digits behind the point of the totals.
     pub decimals: u8,
     pub processes: u32,
-    /// Local ones of the best split.
     pub local: u32,
-    /// Remote ones of the best split.
     pub remote: u32,
     pub total: f64,
     /// What they get when all are local.
@@ -66,17 +53,14 @@ pub(super) struct BestSplit {
     pub gain_of_two_processes: f64,
 }
 
-/// Bandwidths of kernels.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct KernelTable {
     pub unit: Unit,
-    /// What the values of a row are.
     pub columns: Vec<String>,
     /// One for each kernel by one and by several threads.
     pub rows: Vec<KernelRow>,
 }
 
-/// A kernel's bandwidths.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct KernelRow {
     /// `single` or `multi`.
@@ -85,24 +69,8 @@ pub(super) struct KernelRow {
     pub values: Vec<f64>,
 }
 
-/// The paper's numbers.
-///
-/// # Errors
-/// When the file is not of the form that the program knows, or contradicts itself.
-pub fn facts() -> Result<Facts, ReproduceError> {
-    Facts::parse(include_str!("../../../../papers/saad2022.json"))
-}
-
 impl Facts {
-    /// Reads a file's text.
-    ///
-    /// # Errors
-    /// As [`facts`].
-    pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        read_facts(KEY, text, Self::check)
-    }
-
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check_fit(&self) -> Result<(), String> {
         for row in &self.kernels.rows {
             if row.values.len() != self.kernels.columns.len() {
                 return Err(format!("{} has {} values", row.kernel, row.values.len()));

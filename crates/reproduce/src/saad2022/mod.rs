@@ -7,37 +7,45 @@ mod printed_grid;
 mod splits;
 mod tables;
 
-pub use facts::{Facts, facts};
+pub use facts::Facts;
 use printed_grid::PrintedGrid;
 
 use nearfar_machine::Machine;
 use nearfar_model::{RecordFigures, SharedGrid, sharing};
 
 use crate::error::{ReproduceError, contradiction, refused};
-use crate::paper::Paper;
+use crate::paper::PaperFacts;
 use crate::row::Row;
 use crate::simulated_record::simulated;
 
-/// The paper's key, which is the name of its file in `papers/`.
-pub const KEY: &str = "saad2022";
+pub(crate) const KEY: &str = "saad2022";
 
 /// The mixed cells that the law is fitted to: local and remote processes. They are those of a
 /// sparse grid of such a machine.
 const FITTED: [(usize, usize); 4] = [(1, 1), (2, 2), (4, 1), (4, 4)];
 
-/// Works the paper's figures out from these numbers.
-///
-/// # Errors
-/// When the numbers contradict each other, or a model refuses what they ask of it.
-pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    let machine = simulated(&facts.sharing.machine)?.machine;
-    let fitted = grid_of(facts, &machine, |at| FITTED.contains(&at))?;
-    let whole = grid_of(facts, &machine, |_| true)?;
-    let mut rows = tables::rows(facts, &fitted);
-    rows.extend(equations::rows(facts, &whole));
-    rows.extend(splits::rows(facts, &fitted));
-    rows.extend(kernel_rows(facts));
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
+impl PaperFacts for Facts {
+    const KEY: &'static str = KEY;
+    const FILE: &'static str = include_str!("../../../../papers/saad2022.json");
+    type Measured = Machine;
+
+    fn check(&self) -> Result<(), String> {
+        self.check_fit()
+    }
+
+    fn measure(&self) -> Result<Machine, ReproduceError> {
+        Ok(simulated(&self.sharing.machine)?.machine)
+    }
+
+    fn rows(&self, machine: &Machine) -> Result<Vec<Row>, ReproduceError> {
+        let fitted = grid_of(self, machine, |at| FITTED.contains(&at))?;
+        let whole = grid_of(self, machine, |_| true)?;
+        let mut rows = tables::rows(self, &fitted);
+        rows.extend(equations::rows(self, &whole));
+        rows.extend(splits::rows(self, &fitted));
+        rows.extend(kernel_rows(self));
+        Ok(rows)
+    }
 }
 
 /// The model of a record with all lone cells and these mixed ones.
@@ -61,7 +69,7 @@ fn kernel_rows(facts: &Facts) -> Vec<Row> {
     let of_row = |row: &facts::KernelRow| {
         let named = format!("table of kernels, {} thread, {}", row.threads, row.kernel);
         let given = |(column, &value): (&String, &f64)| {
-            Row::given(format!("{named}, {column}, {}", unit.as_str()), value, why)
+            Row::given(format!("{named}, {column}, {unit}"), value, why)
         };
         columns.iter().zip(&row.values).map(given).collect::<Vec<_>>()
     };

@@ -52,7 +52,6 @@ impl PrintedGrid<'_> {
         header
     }
 
-    /// n local beside m remote processes.
     fn window(
         &self,
         initiators: [&Initiator; 2],

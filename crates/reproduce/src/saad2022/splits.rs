@@ -3,7 +3,7 @@
 use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, WorkSharing};
 
 use super::facts::Facts;
-use crate::printed::{Printed, Unit};
+use crate::printed::Printed;
 use crate::row::{Comparison, Reason, Room, Row};
 
 /// What the model promises of totals that it has not seen.
@@ -25,8 +25,7 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let count = |of: fn(&ProcessSplit) -> u32| best.map(|best| f64::from(of(best)));
     let whole = |printed: u32| Printed { value: f64::from(printed), decimals: 0 };
     let total = |printed: f64| Printed { value: printed, decimals: split.decimals };
-    let in_unit = |bytes_per_s: f64, unit: Unit| bytes_per_s / unit.bytes_per_s();
-    let unit = split.unit.as_str();
+    let unit = split.unit;
     let compared = |item: String, printed: Printed, ours: Option<f64>, room: Room| {
         Comparison { room, ..Comparison::of(item, printed, ours) }.judge()
     };
@@ -48,7 +47,7 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
         compared(
             item(&format!("total, {unit}")),
             total(split.total),
-            named.map(|named| in_unit(named.sum.value.0, split.unit)),
+            named.map(|named| named.sum.value.0 / unit.bytes_per_s()),
             Room::Model(TOTALS),
         ),
         Row::given(

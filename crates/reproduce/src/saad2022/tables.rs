@@ -45,7 +45,7 @@ pub(super) fn item(
     what: &str,
 ) -> String {
     let what = if what.is_empty() { String::new() } else { format!(", {what}") };
-    format!("{table}, {}, {n} local {m} remote{what}, {}", tables.machine, tables.unit.as_str())
+    format!("{table}, {}, {n} local {m} remote{what}, {}", tables.machine, tables.unit)
 }
 
 /// A cell of the model, and what it says of the groups.

@@ -5,15 +5,12 @@ use serde::Deserialize;
 
 use super::KEY;
 use crate::error::{ReproduceError, contradiction};
-use crate::paper::read_facts;
 use crate::printed::Unit;
 
 /// What `papers/vladimirov2012.json` holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    pub key: String,
-    pub title: String,
     pub(super) machine: MachineFacts,
     pub(super) method: MethodFacts,
     pub(super) scaling: ScalingFacts,
@@ -93,23 +90,7 @@ pub(super) struct FindingFacts {
     pub compact_gb_per_s: f64,
 }
 
-/// The paper's numbers.
-///
-/// # Errors
-/// When the file is not of the form that the program knows, or contradicts itself.
-pub fn facts() -> Result<Facts, ReproduceError> {
-    Facts::parse(include_str!("../../../../papers/vladimirov2012.json"))
-}
-
 impl Facts {
-    /// Reads a file's text.
-    ///
-    /// # Errors
-    /// As [`facts`].
-    pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        read_facts(KEY, text, Self::check)
-    }
-
     /// The unbound runs that have modes, which the findings are about.
     ///
     /// # Errors
@@ -124,7 +105,7 @@ impl Facts {
         rows.find(|row| row.affinity == Affinity::Unbound && !row.modes.is_empty())
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check_fit(&self) -> Result<(), String> {
         if self.machine.name != self.scaling.machine {
             return Err("it names two machines".into());
         }

@@ -5,28 +5,29 @@ mod facts;
 mod rows;
 mod runs;
 
-pub use facts::{Facts, facts};
+pub use facts::Facts;
 pub use runs::Runs;
 
 use crate::error::ReproduceError;
-use crate::paper::Paper;
+use crate::paper::PaperFacts;
+use crate::row::Row;
 
-/// The paper's key, which is the name of its file in `papers/`.
-pub const KEY: &str = "vladimirov2012";
+pub(crate) const KEY: &str = "vladimirov2012";
 
-/// Works the paper's figures out from these numbers.
-///
-/// # Errors
-/// When the numbers contradict each other, or a model refuses what they ask of it.
-pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    of_runs(facts, &Runs::measure(facts)?)
-}
+impl PaperFacts for Facts {
+    const KEY: &'static str = KEY;
+    const FILE: &'static str = include_str!("../../../../papers/vladimirov2012.json");
+    type Measured = Runs;
 
-/// The same from runs that were measured before.
-///
-/// # Errors
-/// When the numbers contradict each other.
-pub fn of_runs(facts: &Facts, runs: &Runs) -> Result<Paper, ReproduceError> {
-    let rows = rows::rows(facts, runs)?;
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
+    fn check(&self) -> Result<(), String> {
+        self.check_fit()
+    }
+
+    fn measure(&self) -> Result<Runs, ReproduceError> {
+        Runs::measure(self)
+    }
+
+    fn rows(&self, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
+        rows::rows(self, runs)
+    }
 }

@@ -3,7 +3,7 @@
 use nearfar_model::{RunDistribution, RunSpread};
 use nearfar_record::Affinity;
 
-use super::facts::{Facts, ScalingRow};
+use super::facts::{Facts, ScalingFacts, ScalingRow};
 use super::runs::{Runs, shown_modes};
 use crate::error::ReproduceError;
 use crate::printed::Printed;
@@ -120,13 +120,9 @@ fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, Repr
     let ours = runs.of(row.threads, row.affinity)?;
     let paced = ours.map(|runs| &runs.paced);
     let item = |what: &str| {
-        format!(
-            "scaling, {}, {} {}, {what}, {}",
-            facts.scaling.machine,
-            if row.threads == 1 { "1 thread".into() } else { format!("{} threads", row.threads) },
-            row.affinity.as_str(),
-            unit.as_str()
-        )
+        let threads =
+            if row.threads == 1 { "1 thread".into() } else { format!("{} threads", row.threads) };
+        format!("scaling, {}, {threads} {}, {what}, {unit}", facts.scaling.machine, row.affinity)
     };
     let in_unit = |rate: f64| rate / unit.bytes_per_s();
     let of = |pick: fn(&RunSpread) -> Option<f64>| paced.and_then(pick).map(in_unit);
@@ -167,13 +163,9 @@ fn of_best(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
     let scaling = &facts.scaling;
     let threads = facts.unbound()?.threads;
     let paced = runs.of(threads, Affinity::Scatter)?.map(|runs| &runs.paced);
-    let item = |what: &str| {
-        format!(
-            "scaling, {}, {threads} threads scatter, {what}, {}",
-            scaling.machine,
-            scaling.unit.as_str()
-        )
-    };
+    let ScalingFacts { machine, unit, .. } = scaling;
+    let item =
+        |what: &str| format!("scaling, {machine}, {threads} threads scatter, {what}, {unit}");
     let in_unit = |rate: f64| rate / scaling.unit.bytes_per_s();
     let mean = paced.map(|runs| in_unit(runs.mean.0));
     let deviation = paced.and_then(|runs| Some(runs.deviation?.0)).map(in_unit);
@@ -206,34 +198,23 @@ fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
         shown_modes(runs.of(threads, Affinity::Unbound)?).last().map(|mode| in_unit(mode.place.0));
     let compact = runs.of(threads, Affinity::Compact)?;
     let compact = compact.map(|runs| in_unit(runs.paced.mean.0));
-    let unit = scaling.unit.as_str();
+    let figure = |what: &str, value: f64, ours: Option<f64>| {
+        let item = item(&format!("{what}, {}", scaling.unit));
+        judged(item, value, 0, ours, OF_FIGURES).after_round_trip()
+    };
     Ok(vec![
         gain("gain of scatter over unbound, percent", of_model),
         // The printed means by themselves: what the paper's own figures say of its title.
         gain("gain by the printed means, percent", Some(of_means)),
-        judged(
-            item(&format!("high mode of unbound, {unit}")),
-            findings.high_mode_gb_per_s,
-            0,
-            high,
-            OF_FIGURES,
-        )
-        .after_round_trip(),
-        judged(
-            item(&format!("compact, {unit}")),
-            findings.compact_gb_per_s,
-            0,
-            compact,
-            OF_FIGURES,
-        )
-        .after_round_trip(),
+        figure("high mode of unbound", findings.high_mode_gb_per_s, high),
+        figure("compact", findings.compact_gb_per_s, compact),
     ])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::facts;
     use super::*;
+    use crate::paper::{PaperFacts, PaperFile};
 
     /// Whether the reason of the smallest run holds for these facts and runs.
     fn holds(facts: &Facts, runs: &Runs) -> bool {
@@ -244,8 +225,8 @@ mod tests {
 
     #[test]
     fn the_smallest_run_is_explained_only_where_outliers_are_seldom_and_none_was_one() {
-        let facts = facts().unwrap();
-        let runs = Runs::measure(&facts).unwrap();
+        let facts = PaperFile::<Facts>::parse(Facts::FILE).unwrap().facts;
+        let runs = facts.measure().unwrap();
         assert!(holds(&facts, &runs));
         // More than one to be expected among the runs of the mode.
         let mut often = runs.clone();

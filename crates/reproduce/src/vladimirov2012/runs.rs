@@ -25,11 +25,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Measures the paper's kernel as often as the paper did, with the machine's noise.
-    ///
-    /// # Errors
-    /// When the machine cannot be simulated, or its runs have no model.
-    pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
+    /// The paper's kernel, as often as the paper ran it, with the machine's noise.
+    pub(super) fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
         let simulated = simulated(&facts.scaling.machine)?;
         let inputs = Inputs {
             experiments: vec![Experiment::Scaling],

@@ -1,7 +1,6 @@
 //! The peaks of a sample that has several modes, and what belongs to each.
 
 use super::{FEWEST_IN_MODE, LEAST_SHARE, Mode, proportion_interval};
-use crate::float::float;
 use crate::kernel_density::KernelDensity;
 use crate::quantile::quantile;
 
@@ -68,7 +67,7 @@ fn bandwidth_within(ascending: &[f64], modes: &[Mode]) -> Option<f64> {
         widths += (quantile(own, 0.84)? - quantile(own, 0.16)?) / 2.0 * mode.share;
         from += mode.values;
     }
-    let bandwidth = 0.9 * widths * (float(ascending.len()) / float(modes.len())).powf(-0.2);
+    let bandwidth = 0.9 * widths * ((ascending.len() as f64) / (modes.len() as f64)).powf(-0.2);
     (bandwidth > 0.0 && bandwidth.is_finite()).then_some(bandwidth)
 }
 
@@ -93,7 +92,7 @@ fn modes_at(sample: &Sample, bandwidth: f64) -> Vec<Mode> {
     let modes = peaks.iter().zip(counts).map(|(peak, values)| Mode {
         place: density.value(peak.point),
         values,
-        share: float(values) / float(ascending.len()),
+        share: (values as f64) / (ascending.len() as f64),
         interval: proportion_interval(values, ascending.len()),
     });
     modes.collect()
@@ -178,8 +177,8 @@ fn is_mode(peaks: &[Peak], density: &[f64], at: usize, count: usize, sample: &Sa
     let valleys = [at.checked_sub(1), (at + 1 < peaks.len()).then_some(at)];
     let highest = valleys.into_iter().flatten().map(|at| density[peaks[at].end]);
     let rest = highest.fold(0.0, f64::max) / peaks[at].height;
-    let errors = (1.0 - rest) * float(count).sqrt();
-    if float(count) >= FEWEST.max(LEAST_SHARE * float(sample.ascending.len())) {
+    let errors = (1.0 - rest) * (count as f64).sqrt();
+    if (count as f64) >= FEWEST.max(LEAST_SHARE * (sample.ascending.len() as f64)) {
         errors > FEWEST_ERRORS
     } else {
         count >= FEWEST_IN_MODE && errors > sample.threshold

@@ -9,10 +9,10 @@ use iced_x86::{
 
 use super::looped::{DESTINATION, EXCHANGE, SOURCE};
 use super::{assemble_flops, assemble_mix};
-use crate::Variant;
 use crate::generated::machine_code::Assembled;
 use crate::generated::mix_loop::cycles_of_sum;
-use crate::generated::{Arithmetic, FlopOperation, Flops, Mix, NotGenerated, Precision};
+use crate::generated::{Arithmetic, FlopOperation, Flops, Mix, Precision};
+use crate::{Unavailable, Variant};
 
 const VECTOR_VARIANTS: [Variant; 3] = [Variant::Avx512, Variant::Avx2, Variant::Sse2];
 
@@ -129,6 +129,15 @@ fn all_flops() -> impl Iterator<Item = Flops> {
     })
 }
 
+/// Every routine of every mix.
+fn all_routines() -> impl Iterator<Item = (Mix, Variant, Routine)> {
+    mixes().into_iter().flat_map(|mix| {
+        VECTOR_VARIANTS.into_iter().flat_map(move |variant| {
+            routines(&mix, variant).into_iter().map(move |routine| (mix, variant, routine))
+        })
+    })
+}
+
 /// Every routine of a mix.
 fn routines(mix: &Mix, variant: Variant) -> Vec<Routine> {
     let code = assemble_mix(mix, variant).unwrap();
@@ -137,85 +146,68 @@ fn routines(mix: &Mix, variant: Variant) -> Vec<Routine> {
 
 #[test]
 fn an_iteration_accesses_each_address_of_its_lines_once_and_the_lines_are_those_declared() {
-    for mix in mixes() {
-        for variant in VECTOR_VARIANTS {
-            for routine in routines(&mix, variant) {
-                let accesses = routine.accesses();
-                let mut bytes = 0;
-                for (base, per_step, store) in
-                    [(SOURCE, mix.loads(), false), (DESTINATION, mix.stores(), true)]
-                {
-                    let mut places: Vec<usize> = accesses
-                        .iter()
-                        .filter(|access| access.0 == base)
-                        .map(|&(_, place, bytes, is_store, _)| {
-                            assert_eq!((bytes, is_store), (variant.vector_bytes(), store));
-                            place
-                        })
-                        .collect();
-                    places.sort_unstable();
-                    let steps = super::super::mix_loop::iteration_lines(&mix, variant) * 8;
-                    let wanted: Vec<usize> = (0..8 * steps * per_step as usize)
-                        .step_by(variant.vector_bytes())
-                        .collect();
-                    assert_eq!(places, wanted, "{mix} in {variant}");
-                    bytes += places.len() * variant.vector_bytes();
-                    assert_eq!(
-                        mix.useful_bytes(steps as u64),
-                        8 * steps as u64 * u64::from(mix.loads() + mix.stores())
-                    );
-                    assert_eq!(flops(&routine.iteration), u64::from(mix.flops()) * steps as u64);
-                }
-                assert_eq!(bytes, accesses.len() * variant.vector_bytes(), "other accesses");
-            }
+    for (mix, variant, routine) in all_routines() {
+        let accesses = routine.accesses();
+        let mut bytes = 0;
+        for (base, per_step, store) in
+            [(SOURCE, mix.loads(), false), (DESTINATION, mix.stores(), true)]
+        {
+            let mut places: Vec<usize> = accesses
+                .iter()
+                .filter(|access| access.0 == base)
+                .map(|&(_, place, bytes, is_store, _)| {
+                    assert_eq!((bytes, is_store), (variant.vector_bytes(), store));
+                    place
+                })
+                .collect();
+            places.sort_unstable();
+            let steps = super::super::mix_loop::iteration_lines(&mix, variant) * 8;
+            let wanted: Vec<usize> =
+                (0..8 * steps * per_step as usize).step_by(variant.vector_bytes()).collect();
+            assert_eq!(places, wanted, "{mix} in {variant}");
+            bytes += places.len() * variant.vector_bytes();
+            assert_eq!(
+                mix.useful_bytes(steps as u64),
+                8 * steps as u64 * u64::from(mix.loads() + mix.stores())
+            );
+            assert_eq!(flops(&routine.iteration), u64::from(mix.flops()) * steps as u64);
         }
+        assert_eq!(bytes, accesses.len() * variant.vector_bytes(), "other accesses");
     }
 }
 
 #[test]
 fn only_and_all_stores_of_non_temporal_mixes_are_non_temporal() {
-    for mix in mixes() {
-        for variant in VECTOR_VARIANTS {
-            for routine in routines(&mix, variant) {
-                for (.., store, mnemonic) in routine.accesses() {
-                    let non_temporal = matches!(mnemonic, Mnemonic::Movntpd | Mnemonic::Vmovntpd);
-                    assert_eq!(non_temporal, store && mix.non_temporal(), "{mix} in {variant}");
-                }
-            }
+    for (mix, variant, routine) in all_routines() {
+        for (.., store, mnemonic) in routine.accesses() {
+            let non_temporal = matches!(mnemonic, Mnemonic::Movntpd | Mnemonic::Vmovntpd);
+            assert_eq!(non_temporal, store && mix.non_temporal(), "{mix} in {variant}");
         }
     }
 }
 
 #[test]
 fn loads_and_stores_take_turns_evenly() {
-    for mix in mixes() {
-        for variant in VECTOR_VARIANTS {
-            for routine in routines(&mix, variant) {
-                let mut loads = 0;
-                for (count, (.., store, _)) in (1..).zip(routine.accesses()) {
-                    loads += u32::from(!store);
-                    let due = f64::from(count) * f64::from(mix.loads())
-                        / f64::from(mix.loads() + mix.stores());
-                    assert!((f64::from(loads) - due).abs() < 1.0, "{mix} in {variant}: {count}");
-                }
-            }
+    for (mix, variant, routine) in all_routines() {
+        let mut loads = 0;
+        for (count, (.., store, _)) in (1..).zip(routine.accesses()) {
+            loads += u32::from(!store);
+            let due =
+                f64::from(count) * f64::from(mix.loads()) / f64::from(mix.loads() + mix.stores());
+            assert!((f64::from(loads) - due).abs() < 1.0, "{mix} in {variant}: {count}");
         }
     }
 }
 
 #[test]
 fn what_is_not_the_arrays_is_the_exchange_and_only_around_the_loop() {
-    for mix in mixes() {
-        for variant in VECTOR_VARIANTS {
-            for routine in routines(&mix, variant) {
-                for (base, place, bytes, store, _) in accesses(&routine.before) {
-                    assert!(base == EXCHANGE && !store && place + bytes <= 64, "{mix}");
-                }
-                for (base, place, bytes, store, _) in accesses(&routine.after) {
-                    assert!(base == EXCHANGE && store && place >= 64, "{mix}");
-                    assert!(place + bytes <= size_of::<super::super::machine_code::Exchange>());
-                }
-            }
+    for (mix, _, routine) in all_routines() {
+        for (base, place, bytes, store, _) in accesses(&routine.before) {
+            assert!(base == EXCHANGE && !store && place + bytes <= 64, "{mix}");
+        }
+        for (base, place, bytes, store, _) in accesses(&routine.after) {
+            assert!(base == EXCHANGE && store && place >= 64, "{mix}");
+            assert!(place + bytes <= size_of::<super::super::machine_code::Exchange>());
         }
     }
 }
@@ -340,7 +332,7 @@ fn an_iteration_stays_in_the_cache_for_instructions() {
     for mix in mixes().into_iter().chain(largest).chain(drawn.take(60)) {
         for variant in VECTOR_VARIANTS {
             let code = match assemble_mix(&mix, variant) {
-                Err(NotGenerated::NotWritten { why, .. }) => {
+                Err(Unavailable::NotWritten { why, .. }) => {
                     // Three instructions for each operation, and more than a few accesses.
                     assert!(why.contains("cache for instructions"), "{why}");
                     assert_eq!(variant, Variant::Sse2, "{mix}");

@@ -2,35 +2,27 @@
 
 use iced_x86::{IcedError, Instruction};
 
-use super::looped::{Looped, exchange_vector};
+use super::looped::{Looped, assembled, exchange_vector};
 use super::vectors::{Combine, Vectors};
-use crate::Variant;
+use crate::generated::Flops;
 use crate::generated::flops::{Chains, Map};
 use crate::generated::machine_code::Assembled;
-use crate::generated::{Flops, NotGenerated};
+use crate::{Unavailable, Variant};
 
 /// The routine, whether or not this CPU runs it. Its first registers hold the chains, the next
 /// ones the constants, in the order of the exchange.
 pub(in crate::generated) fn assemble_flops(
     flops: &Flops,
     variant: Variant,
-) -> Result<Assembled, NotGenerated> {
-    let not_written = |why| NotGenerated::NotWritten { recipe: flops.to_string(), variant, why };
-    let vectors =
-        Vectors::of(variant).ok_or_else(|| not_written("loops are generated for vectors"))?;
+) -> Result<Assembled, Unavailable> {
     let fused = flops.operation.chains().iter().any(|chains| chains.map == Map::Quadratic);
-    if fused && !vectors.has_fused() {
-        return Err(not_written("it has no fused multiply-add"));
-    }
-    let assemble = || -> Result<Assembled, IcedError> {
+    assembled(flops, variant, |vectors| {
+        if fused && !vectors.has_fused() {
+            return Ok(Err("it has no fused multiply-add"));
+        }
         let mut bytes = Vec::new();
         let entry = routine(flops, vectors)?.assemble(&mut bytes)?;
-        Ok(Assembled { bytes, entries: vec![entry] })
-    };
-    assemble().map_err(|cause| NotGenerated::NotAssembled {
-        recipe: flops.to_string(),
-        variant,
-        cause: cause.to_string(),
+        Ok(Ok(Assembled { bytes, entries: vec![entry] }))
     })
 }
 

@@ -1,6 +1,12 @@
 //! The frame of every generated routine: what comes before the loop, its body, what comes after.
 
+use std::fmt::Display;
+
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
+
+use super::vectors::Vectors;
+use crate::generated::machine_code::Assembled;
+use crate::{Unavailable, Variant};
 
 /// Where the routine's first argument is, and so on: the calling convention of x86-64 Linux.
 pub(super) const DESTINATION: Register = Register::RDI;
@@ -33,6 +39,24 @@ pub(super) struct Looped {
     pub source_stride: i32,
     /// Done once, after.
     pub after: Vec<Instruction>,
+}
+
+/// The routines of `recipe` for the vectors of a variant, or why it has none in that.
+pub(super) fn assembled(
+    recipe: &impl Display,
+    variant: Variant,
+    assemble: impl FnOnce(Vectors) -> Result<Result<Assembled, &'static str>, IcedError>,
+) -> Result<Assembled, Unavailable> {
+    let name = recipe.to_string();
+    let made = match Vectors::of(variant) {
+        Some(vectors) => assemble(vectors),
+        None => Ok(Err("loops are generated for vectors")),
+    };
+    match made {
+        Ok(Ok(assembled)) => Ok(assembled),
+        Ok(Err(why)) => Err(Unavailable::NotWritten { name, variant, why }),
+        Err(cause) => Err(Unavailable::NotAssembled { name, variant, cause: cause.to_string() }),
+    }
 }
 
 impl Looped {

@@ -2,13 +2,13 @@
 
 use iced_x86::{IcedError, Instruction};
 
-use super::looped::{DESTINATION, Looped, SOURCE, at, exchange_vector};
+use super::looped::{DESTINATION, Looped, SOURCE, assembled, at, exchange_vector};
 use super::vectors::{Combine, Vectors};
-use crate::Variant;
 use crate::generated::machine_code::Assembled;
 use crate::generated::mix_loop::iteration_lines;
-use crate::generated::{Arithmetic, Mix, NotGenerated, Precision};
+use crate::generated::{Arithmetic, Mix, Precision};
 use crate::line::LINE;
+use crate::{Unavailable, Variant};
 
 /// The most bytes of a routine: it must stay in a cache for instructions, of 32 KiB or more,
 /// beside what else is run there.
@@ -74,29 +74,20 @@ pub(in crate::generated) fn accumulators(mix: &Mix, variant: Variant) -> usize {
 pub(in crate::generated) fn assemble_mix(
     mix: &Mix,
     variant: Variant,
-) -> Result<Assembled, NotGenerated> {
-    let not_written = |why| NotGenerated::NotWritten { recipe: mix.to_string(), variant, why };
-    let vectors =
-        Vectors::of(variant).ok_or_else(|| not_written("loops are generated for vectors"))?;
+) -> Result<Assembled, Unavailable> {
     let lines = iteration_lines(mix, variant);
-    let assemble = || -> Result<Assembled, IcedError> {
+    assembled(mix, variant, |vectors| {
         let (mut bytes, mut entries) = (Vec::new(), Vec::new());
         let folds = if mix.arithmetic().is_none() { &[true, false][..] } else { &[true] };
         for &fold in folds {
             entries.push(routine(mix, vectors, lines, fold)?.assemble(&mut bytes)?);
         }
-        Ok(Assembled { bytes, entries })
-    };
-    let assembled = assemble().map_err(|cause| NotGenerated::NotAssembled {
-        recipe: mix.to_string(),
-        variant,
-        cause: cause.to_string(),
-    })?;
-    // Of two routines only one is run at a time, and both are small.
-    if assembled.bytes.len() > MOST_CODE {
-        return Err(not_written("its loop would not stay in the cache for instructions"));
-    }
-    Ok(assembled)
+        // Of two routines only one is run at a time, and both are small.
+        if bytes.len() > MOST_CODE {
+            return Ok(Err("its loop would not stay in the cache for instructions"));
+        }
+        Ok(Ok(Assembled { bytes, entries }))
+    })
 }
 
 /// One routine; `fold` says whether loaded values that are not computed with are kept account of.

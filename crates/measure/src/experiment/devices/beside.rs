@@ -10,7 +10,7 @@ use nearfar_record::{
 
 use super::sizes::Sizes;
 use super::{Place, near, size_word};
-use crate::experiment::omitted::{no_variant, omitted, omitted_for};
+use crate::experiment::omitted::{omitted, omitted_for};
 use crate::experiment::setting::Setting;
 use crate::experiment::stream::StreamPlan;
 
@@ -93,11 +93,9 @@ fn stream(setting: Setting<'_>, place: &Place) -> Result<Stream, Absent> {
         );
         return Err(omitted("devices", ReasonCode::OneCore, text));
     }
-    let forced = setting.inputs.variant.as_deref();
-    let variant = setting.preferred(KERNEL).ok_or_else(|| no_variant("devices", KERNEL, forced))?;
+    let of = setting.preferred("devices", KERNEL)?;
     let memory = MemoryPolicy::Preferred(place.node);
-    let loops = (KERNEL, variant.as_str());
-    let plan = StreamPlan::pinned(others.iter().copied().collect(), others, loops, memory, 2);
+    let plan = StreamPlan::pinned(others.iter().copied().collect(), others, &of, memory, 2);
     plan.on_memory(setting).map_err(|reason| omitted_for("devices", reason))
 }
 

@@ -1,11 +1,11 @@
 //! A chase beside threads that load the same memory more and more.
 
 use nearfar_machine::{Cache, CpuSet, MemoryPolicy};
-use nearfar_record::{Absent, Actor, Case, LatencyLoad, ReasonCode, Suite};
+use nearfar_record::{Absent, Actor, Case, LatencyLoad, ReasonCode, Stream, Suite};
 
 use super::{Walk, memory_walk};
-use crate::experiment::omitted::{no_variant, omitted, omitted_for};
-use crate::experiment::setting::Setting;
+use crate::experiment::omitted::{made, omitted};
+use crate::experiment::setting::{Loop, Setting};
 use crate::experiment::stream::StreamPlan;
 use crate::experiment::whole_initiator::WholeInitiator;
 
@@ -43,21 +43,17 @@ pub(super) fn cases(
     let suite_kernels = if is_full { &KERNELS[..] } else { &KERNELS[..1] };
     let mut cases = Vec::new();
     for kernel in &setting.kernel_names(suite_kernels) {
-        let Some(variant) = setting.preferred(kernel) else {
-            let forced = setting.inputs.variant.as_deref();
-            cases.push(Err(no_variant(format!("latency/loaded/{kernel}"), kernel, forced)));
-            continue;
+        let of = match setting.preferred(format!("latency/loaded/{kernel}"), kernel) {
+            Ok(of) => of,
+            Err(absent) => {
+                cases.push(Err(absent));
+                continue;
+            }
         };
         for node in std::iter::once(near).chain(remote) {
             let walk = memory_walk(setting, initiator, node);
             for &pause_cycles in pauses {
-                let load = LatencyLoad {
-                    kernel: kernel.clone(),
-                    variant: variant.clone(),
-                    threads: u32::try_from(generators.len()).unwrap_or(u32::MAX),
-                    pause_cycles,
-                };
-                cases.push(case(setting, initiator, walk, &generators, load));
+                cases.push(case(setting, initiator, walk, &generators, &of, pause_cycles));
             }
         }
     }
@@ -101,27 +97,22 @@ fn case(
     initiator: &WholeInitiator,
     walk: Walk,
     generators: &[u32],
-    load: LatencyLoad,
+    of: &Loop,
+    pause_cycles: u32,
 ) -> Result<Case, Absent> {
+    let Loop { kernel, variant } = of.clone();
     let id = format!(
-        "latency/initiator{}/node{}/loaded/{}/pause{}",
+        "latency/initiator{}/node{}/loaded/{kernel}/pause{pause_cycles}",
         initiator.index(),
-        walk.node,
-        load.kernel,
-        load.pause_cycles
+        walk.node
     );
     let cpus = generators.iter().copied().collect();
-    let loops = (load.kernel.as_str(), load.variant.as_str());
     let memory = MemoryPolicy::Preferred(walk.node);
-    let plan = StreamPlan::pinned(cpus, generators.to_vec(), loops, memory, 2);
-    let mut stream = match plan.on_memory(setting) {
-        Ok(stream) => stream,
-        Err(reason) => return Err(omitted_for(id, reason)),
-    };
-    stream.pause_cycles = load.pause_cycles;
-    Ok(Case {
-        id,
-        actors: vec![Actor::Chase(initiator.chase(setting, walk)), Actor::Stream(stream)],
-        coordinates: vec![initiator.latency(walk, Some(load))],
-    })
+    let plan = StreamPlan::pinned(cpus, generators.to_vec(), of, memory, 2);
+    let load = LatencyLoad { kernel, variant, threads: plan.threads, pause_cycles };
+    let actors = plan.on_memory(setting).map(|stream| {
+        let stream = Actor::Stream(Stream { pause_cycles, ..stream });
+        vec![Actor::Chase(initiator.chase(setting, walk)), stream]
+    });
+    made(id, vec![initiator.latency(walk, Some(load))], actors)
 }

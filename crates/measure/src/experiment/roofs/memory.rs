@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use nearfar_machine::{MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{Absent, ReasonCode, Roof, Suite};
 
-use super::{Loop, Site};
+use super::Site;
 use crate::experiment::omitted::{omitted, one_initiator};
-use crate::experiment::setting::Setting;
+use crate::experiment::setting::{Loop, Setting};
 use crate::experiment::whole_initiator::WholeInitiator;
 
 /// Up to so many initiators every number of them that contend is measured in `full`, beyond

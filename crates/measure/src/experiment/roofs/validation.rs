@@ -4,8 +4,8 @@
 use nearfar_kernels::{Arithmetic, InvalidMix, Mix};
 use nearfar_record::{Absent, Case, ReasonCode, Roof, RoofPurpose, Suite};
 
+use super::Site;
 use super::memory::MemorySites;
-use super::{Loop, Site};
 use crate::experiment::omitted::omitted;
 use crate::experiment::setting::Setting;
 use crate::experiment::whole_initiator::WholeInitiator;
@@ -52,7 +52,10 @@ pub(super) fn cases(
             let name = format!("roofs/{loads}l_{operations}fma");
             omitted(name, ReasonCode::NoVariant, error.to_string())
         };
-        let of = mix.map_err(invalid).and_then(|mix| Loop::preferred(setting, &mix.to_string()));
+        let of = mix.map_err(invalid).and_then(|mix| {
+            let kernel = mix.to_string();
+            setting.preferred(format!("roofs/{kernel}"), &kernel)
+        });
         match of {
             Ok(of) => {
                 let below = |site: &&Site<'_>| site.case(setting, &of, RoofPurpose::Validation);

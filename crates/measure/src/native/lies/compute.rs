@@ -2,7 +2,8 @@
 
 use nearfar_kernels::FlopLoop;
 use nearfar_machine::CpuSet;
-use nearfar_record::{Actor, Compute, ReasonCode};
+use nearfar_record::ReasonCode;
+use nearfar_specimen::compute;
 
 use super::{assert_refused_by, next_call, own_place, preferred_variant, run_actor};
 use crate::executor::{Failure, Window};
@@ -14,13 +15,7 @@ const WARM_UP_CALLS: u32 = 64 + 1;
 
 fn run(kernel: &str, instruments: Instruments) -> Result<Vec<Window>, Failure> {
     let (cpu, _) = own_place();
-    let compute = Compute {
-        kernel: kernel.into(),
-        variant: preferred_variant(kernel),
-        cpus: CpuSet::single(cpu),
-        thread_cpus: vec![cpu],
-    };
-    run_actor(Actor::Compute(compute), instruments)
+    run_actor(compute(kernel, &preferred_variant(kernel), CpuSet::single(cpu)), instruments)
 }
 
 #[cfg(target_arch = "x86_64")]

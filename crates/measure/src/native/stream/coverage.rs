@@ -5,9 +5,10 @@ use std::cell::{Cell, RefCell};
 use nearfar_kernels::{Checksum, Constants};
 
 use super::BLOCK_GRAIN;
-use super::tests::{Memory, loop_of, pattern, run_blocks};
+use super::tests::{Memory, loop_of, pattern, run_blocks, with_stream};
 use crate::kernel_name::MemoryKernel;
 use crate::native::memory_loop::{Arrays, MemoryLoop};
+use crate::native::work::Work;
 
 thread_local! {
     /// Addresses of the first and the last byte that loops of this thread got.
@@ -70,8 +71,8 @@ fn a_pass_covers_each_address_once() {
                 stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
             }
             stream.check_results().unwrap();
-            assert_eq!(stream.useful_bytes(), stream.passes() * bytes, "{name}");
-            assert_eq!(stream.useful_bytes(), stream.passes() * 4096 * kernel.step_bytes());
+            assert_eq!(stream.done(), stream.passes() * bytes, "{name}");
+            assert_eq!(stream.done(), stream.passes() * 4096 * kernel.step_bytes());
             let mut got = GOT.take();
             got.sort_unstable();
             assert!(got.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{name}: twice");
@@ -110,28 +111,24 @@ fn pauses_leave_counts_and_results_as_they_are() {
     thread_local! {
         static CALLS: Cell<usize> = const { Cell::new(0) };
     }
-    fn counted(l: &MemoryLoop, arrays: Arrays<'_>, c: &Constants, repeats: u32) -> Checksum {
-        CALLS.set(CALLS.get() + 1);
-        l.run(arrays, c, repeats)
-    }
-    let pattern = pattern();
     for name in ["load", "store", "triad_nt", "ddot", "2l1s", "1l_1fma"] {
         // Blocks of several pieces; a slice that is shorter than its block.
         for (steps, block_steps) in [(4176, 1000), (1024, 10_000)] {
             let runs = [0, 100].map(|pause_cycles| {
-                let memory_loop = loop_of(name);
-                let bytes = memory_loop.kernel().step_bytes();
-                let mut memory = Memory::of(&memory_loop, steps);
-                let mut stream = memory.stream(memory_loop, &pattern);
-                stream.run_by(counted);
-                stream.pause_for(pause_cycles);
-                stream.set_block(bytes * block_steps);
-                CALLS.set(0);
-                for _ in 0..7 {
-                    stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
-                }
-                stream.check_results().unwrap();
-                (stream.useful_bytes(), stream.passes(), CALLS.get())
+                with_stream(name, steps, |stream, bytes| {
+                    stream.run_by(|honest, arrays, constants, repeats| {
+                        CALLS.set(CALLS.get() + 1);
+                        honest.run(arrays, constants, repeats)
+                    });
+                    stream.pause_for(pause_cycles);
+                    stream.set_block(bytes * block_steps);
+                    CALLS.set(0);
+                    for _ in 0..7 {
+                        stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
+                    }
+                    stream.check_results().unwrap();
+                    (stream.done(), stream.passes(), CALLS.get())
+                })
             });
             let [(bytes, passes, calls), (paused_bytes, paused_passes, pieces)] = runs;
             assert_eq!((bytes, passes), (paused_bytes, paused_passes), "{name}");

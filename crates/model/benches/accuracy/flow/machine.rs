@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use nearfar_flow::{Capacities, Load, SharedLink};
 use nearfar_machine::MemoryKind;
-use nearfar_model::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+use nearfar_model::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 use nearfar_record::Experiment;
 
 use super::queueing;
@@ -77,10 +77,10 @@ impl Machine {
         };
         let mut links = Vec::new();
         let mut shared = Vec::new();
-        let mut add = |ends: LinkEnds, capacity: f64, crosses: BTreeSet<(u32, u32)>| {
+        let mut add = |part: MachinePart, capacity: f64, crosses: BTreeSet<(u32, u32)>| {
             if crosses.len() > 1 {
                 shared.push(SharedLink { name: String::new(), capacity, crosses: crosses.clone() });
-                links.push(FlowLink { ends, crosses });
+                links.push(FlowLink { part, crosses });
             }
         };
         for from in 0..2 {
@@ -88,19 +88,27 @@ impl Machine {
             let crosses = paths(&|c, m| package(c) == from && package(m) == to);
             // Of what all initiators of the package could move over it at once.
             let all: f64 = (0..nodes).map(|c| widest(c, &crosses)).sum();
-            add(LinkEnds::Packages { from, to }, all * between(0.4, 0.9), crosses);
+            add(
+                MachinePart::Link { from_package: from, to_package: to },
+                all * between(0.4, 0.9),
+                crosses,
+            );
         }
         for initiator in (0..nodes).filter(|_| nodes > 3) {
             let to = 1 - package(initiator);
             let crosses = paths(&|c, m| c == initiator && package(m) == to);
             let most = widest(initiator, &crosses);
-            add(LinkEnds::InitiatorToPackage { initiator, to }, most * between(1.0, 1.6), crosses);
+            add(
+                MachinePart::InitiatorLink { initiator, to_package: to },
+                most * between(1.0, 1.6),
+                crosses,
+            );
         }
         for package_of in (0..2).filter(|_| nodes > 3) {
             let crosses = paths(&|_, m| package(m) == package_of);
-            let ends = LinkEnds::Channels { package: package_of, kind: MemoryKind::Dram };
+            let part = MachinePart::Channels { package: package_of, memory_kind: MemoryKind::Dram };
             let count = f64::from(nodes) / 2.0;
-            add(ends, local * count * between(0.9, 2.0), crosses);
+            add(part, local * count * between(0.9, 2.0), crosses);
         }
         let truth = Capacities {
             nodes: (0..nodes).collect(),

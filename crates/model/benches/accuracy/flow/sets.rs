@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use nearfar_flow::Load;
-use nearfar_model::{FlowCase, LinkEnds};
+use nearfar_model::{FlowCase, MachinePart};
 use nearfar_record::Experiment;
 
 use super::machine::Machine;
@@ -90,7 +90,7 @@ fn roofs(machine: &Machine) -> Vec<Vec<Load>> {
 fn links(machine: &Machine) -> Vec<Vec<Load>> {
     let mut sets = Vec::new();
     for link in &machine.layout().links {
-        if !matches!(link.ends, LinkEnds::Packages { .. }) {
+        if !matches!(link.part, MachinePart::Link { .. }) {
             continue;
         }
         let mut initiators: Vec<u32> = link.crosses.iter().map(|&(from, _)| from).collect();

@@ -1,0 +1,265 @@
+//! `predict`: what programs get.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use nearfar_document::{
+    ModelResult, PredictedAccesses, predict_flow_text, predict_hybrid_text, predict_roofline_text,
+    predict_sharing_text, printable,
+};
+use nearfar_machine::NodeSet;
+use nearfar_model::{
+    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, IntensityKind,
+    OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion, Target,
+    WorkSharing, classes, device_classes, flow, hybrid, profiled_point, reach_of_data,
+    reach_of_devices, reach_of_positions, roofline, sharing,
+};
+use nearfar_record::Record;
+use nearfar_units::FlopsPerSecond;
+use serde::Serialize;
+
+use super::no_model;
+use crate::args::PredictArguments;
+use crate::exit_status::ExitStatus;
+use crate::{output, record_file};
+
+pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    if arguments.sharing.processes.is_some() || !arguments.sharing.split.is_empty() {
+        of_splits(arguments)
+    } else if let Some(profile) = &arguments.profile {
+        of_profile(arguments, profile)
+    } else if !arguments.point.is_empty() {
+        below_roofs(arguments)
+    } else if let Some(load_share) = arguments.hybrid.load_share {
+        over_two_memories(arguments, load_share)
+    } else if !arguments.stream.is_empty() {
+        of_streams(arguments)
+    } else if !arguments.device.is_empty() {
+        of_copies(arguments)
+    } else {
+        by_classes(arguments)
+    }
+}
+
+fn read_record(arguments: &PredictArguments) -> anyhow::Result<Record> {
+    Ok(record_file::read_named_or_newest(arguments.record.as_deref())?.1)
+}
+
+/// What a model answers of a record.
+fn tell<Answer: Serialize>(
+    arguments: &PredictArguments,
+    record: &Record,
+    (schema, answer): (&'static str, Answer),
+    text: fn(&ModelResult<Answer>) -> String,
+) -> anyhow::Result<ExitStatus> {
+    let view = ModelResult::new(schema, record, answer);
+    output::answer(arguments.json, &view, || text(&view))
+}
+
+/// What programs get by the classes of a record, or by alphas that were given.
+fn tell_by_classes(
+    arguments: &PredictArguments,
+    record: Option<&Record>,
+    prediction: AccessPrediction,
+) -> anyhow::Result<ExitStatus> {
+    let view = PredictedAccesses::new(record, prediction);
+    output::answer(arguments.json, &view, || view.text())
+}
+
+/// Processes that are split over near and far cores.
+fn of_splits(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let asked = &arguments.sharing;
+    let splits = asked.split.iter().map(|split| match split.0[..] {
+        [near, far] => Ok((near, far)),
+        _ => bail!("--split has {} numbers; it takes two, NEAR,FAR", split.0.len()),
+    });
+    let question = SplitQuestion {
+        node: asked.node,
+        kernels: arguments.classes.kernel.clone(),
+        work: asked.work.map_or(WorkSharing::ALL.into(), |work| vec![work]),
+        processes: asked.processes,
+        splits: splits.collect::<Result<_, _>>()?,
+    };
+    let record = read_record(arguments)?;
+    let model = sharing(&RecordFigures::new(&record)).map_err(no_model("sharing"))?;
+    let answer = ("nearfar.predict-sharing/2", model.answer(&question)?);
+    tell(arguments, &record, answer, predict_sharing_text)
+}
+
+/// A mix of loads and stores over a fast and a slow memory.
+fn over_two_memories(arguments: &PredictArguments, load_share: f64) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let model = hybrid(&RecordFigures::new(&record), OverlapBounds::NotNegative)
+        .map_err(no_model("hybrid"))?;
+    let answer = model.answer(load_share, &arguments.hybrid.fast_share);
+    let answer = answer.context("a share is not between 0 and 1")?;
+    tell(arguments, &record, ("nearfar.predict-hybrid/2", answer), predict_hybrid_text)
+}
+
+/// Streams that run at the same time.
+fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let model = flow(&RecordFigures::new(&record)).map_err(no_model("flow"))?;
+    let prediction = model.predict(&record.header.machine, &arguments.stream)?;
+    tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predict_flow_text)
+}
+
+/// Where programs lie below the roofs.
+fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let points: Vec<ProgramPoint> =
+        arguments.point.iter().map(|list| point(&list.0)).collect::<anyhow::Result<_>>()?;
+    let asked = &arguments.hybrid;
+    if asked.load_share.is_some() && asked.fast_share.is_empty() {
+        bail!(
+            "give --fast-share beside --load-share: the roof of a program over two memories needs both"
+        );
+    }
+    let record = read_record(arguments)?;
+    let figures = RecordFigures::new(&record);
+    let model = roofline(&figures).map_err(no_model("roofline"))?;
+    let hybrid = match asked.load_share {
+        Some(_) => Some(hybrid(&figures, OverlapBounds::NotNegative).map_err(no_model("hybrid"))?),
+        None => None,
+    };
+    let shares = hybrid.as_ref().zip(asked.load_share).map(|(hybrid, load_share)| ProgramShares {
+        hybrid,
+        load_share,
+        fast_shares: &asked.fast_share,
+    });
+    let answer = ("nearfar.predict-roofline/2", model.place(&points, shares));
+    tell(arguments, &record, answer, predict_roofline_text)
+}
+
+fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
+    if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
+        bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
+    }
+    let point =
+        |intensity, flops| ProgramPoint { kind: IntensityKind::Arithmetic, intensity, flops };
+    match *numbers {
+        [intensity] => Ok(point(intensity, None)),
+        [intensity, gflop] => Ok(point(intensity, Some(FlopsPerSecond(gflop * 1e9)))),
+        _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),
+    }
+}
+
+/// A profiled program on the initiator that it used most.
+fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitStatus> {
+    let profile = record_file::read_profile(path)?;
+    let profiled = profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
+    let record = read_record(arguments)?;
+    if record.header.host != profile.host {
+        output::say(&printable(&format!(
+            "note: the program was watched on {} and the record is of {}",
+            profile.host, record.header.host
+        )));
+    }
+    let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
+    let Some(placed) = model.place_profiled(&profile, &profiled) else {
+        bail!(
+            "the record has no roof of memory of initiator {}, which the program used most; measure \
+             by `nearfar characterize --suite standard --only roofs`",
+            profiled.initiator
+        );
+    };
+    tell(arguments, &record, ("nearfar.predict-roofline/2", placed), predict_roofline_text)
+}
+
+/// Programs whose accesses are shared out over classes.
+fn by_classes(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    if !arguments.alpha.is_empty() {
+        let gamma = arguments.classes.gamma.clone();
+        let alphas = ClassAlphas::given(arguments.alpha.clone(), gamma);
+        return tell_by_classes(arguments, None, of_shares(arguments, alphas)?);
+    }
+    let record = read_record(arguments)?;
+    let classes = classes(&RecordFigures::new(&record), &arguments.classes.rule(false))?;
+    let set = classes.sets.first().context("the record has no classes")?;
+    let alphas = ClassAlphas::of(&set.classes, &classes.gamma);
+    let prediction = if arguments.data.is_empty() {
+        of_shares(arguments, alphas)?
+    } else {
+        alphas.processes(reach_of_nodes(&classes, set, &arguments.data)?)?
+    };
+    tell_by_classes(arguments, Some(&record), prediction)
+}
+
+/// What shares and reaches that were given come to.
+fn of_shares(
+    arguments: &PredictArguments,
+    alphas: ClassAlphas,
+) -> anyhow::Result<AccessPrediction> {
+    if arguments.share.is_empty() {
+        let classes = arguments.reach.iter().map(|reach| &reach.0);
+        let target =
+            |of: &Vec<usize>| Target { class_from: of.iter().copied().map(Some).collect() };
+        return Ok(alphas.processes(reach_of_positions(classes.map(target).collect()))?);
+    }
+    let shares: Vec<Vec<f64>> = arguments.share.iter().map(|shares| shares.0.clone()).collect();
+    Ok(alphas.programs(&shares)?)
+}
+
+fn reach_of_nodes(classes: &Classes, set: &ClassSet, nodes: &[u32]) -> anyhow::Result<Reach> {
+    let pairs = set.classes.iter().flat_map(|class| &class.pairs);
+    let known: NodeSet = pairs.map(|pair| pair.memory_node).collect();
+    if let Some(&node) = nodes.iter().find(|&&node| !known.contains(node)) {
+        let mut of_node = classes.left_out.iter().filter(|out| out.memory_node == node);
+        let refused = of_node.find_map(|out| out.refused.as_deref());
+        let why =
+            refused.map_or_else(String::new, |why| format!(": the machine refused it ({why})"));
+        bail!(
+            "memory node {node} is in no class{why}; the record's classes hold the nodes {known}"
+        );
+    }
+    Ok(reach_of_data(set, classes.group_by, nodes))
+}
+
+/// Processes that copy to or from devices, by the memory nodes with their data.
+fn of_copies(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let classes = device_classes(&RecordFigures::new(&record), &arguments.classes.device_rule());
+    let set = of_devices(&record, &classes, arguments)?;
+    let alphas = ClassAlphas::of(&set.classes, &set.phi);
+    let prediction = alphas.processes(reach_of_devices(set, &arguments.device))?;
+    tell_by_classes(arguments, Some(&record), prediction)
+}
+
+/// The classes that hold all devices that are asked for.
+fn of_devices<'c>(
+    record: &Record,
+    all: &'c [DeviceClasses],
+    arguments: &PredictArguments,
+) -> anyhow::Result<&'c DeviceClasses> {
+    let direction = arguments.way;
+    let of_way: Vec<&DeviceClasses> = all.iter().filter(|it| it.direction == direction).collect();
+    let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
+    if of_way.is_empty() {
+        let why = if record.header.inputs.devices.is_none() {
+            "the record holds no devices; measure with `nearfar characterize --only devices`"
+        } else {
+            "the record holds no pinned copies that way; `nearfar show` says what it holds"
+        };
+        bail!("no classes of copies {direction}: {why}");
+    }
+    for id in &arguments.device {
+        if !of_way.iter().any(|set| holds(set, id)) {
+            let mut known: Vec<&str> =
+                of_way.iter().flat_map(|set| pairs(set)).map(|pair| pair.device.as_str()).collect();
+            known.sort_unstable();
+            known.dedup();
+            bail!(
+                "the device {id:?} is in no class; the record's classes hold {}",
+                known.join(", ")
+            );
+        }
+    }
+    let one = of_way.into_iter().find(|set| arguments.device.iter().all(|id| holds(set, id)));
+    one.context(
+        "these devices are shown by different interfaces, whose classes are not compared; ask for \
+         devices of one interface",
+    )
+}
+
+fn pairs(set: &DeviceClasses) -> impl Iterator<Item = &DevicePair> {
+    set.classes.iter().flat_map(|class| &class.pairs)
+}
