@@ -1,6 +1,6 @@
 //! Records, and what is shown of those that are read.
 
-use nearfar_document::{ModelResult, RecordDoctor, ShowView, model_text, show_text};
+use nearfar_document::{ModelResult, RecordDoctor, ShownRecord, model_text, show_text};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ModelChoices, ModelKind, RecordFigures};
 use nearfar_record::{Line, ReadError, Record, read_record};
@@ -69,7 +69,7 @@ fn assert_written_alike(input: &[u8], record: &Record) {
 
 /// Makes every page; pages of a hostile record may be odd, but they come.
 fn show(record: &Record) {
-    let show = ShowView::new(record);
+    let show = ShownRecord::new(record);
     let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
     let doctor = RecordDoctor::new(record, gamma);
     let mut pages = vec![show_text(record), doctor.text()];
@@ -77,7 +77,7 @@ fn show(record: &Record) {
     let figures = RecordFigures::new(record);
     match ModelKind::Classes.fit(&figures, &ModelChoices::default()) {
         Ok(Ok(model)) => {
-            pages.push(model_text(&model));
+            pages.push(model_text(record, &model));
             views.push(serde_json::to_string(&ModelResult::of(record, &model)));
         }
         Ok(Err(lack)) => {

@@ -18,9 +18,9 @@ mod spread;
 
 use serde::Serialize;
 
-use crate::document::Sources;
 use crate::figure::Figure;
 use crate::rounding::rounded;
+use crate::subject::Sources;
 use heat_map::HeatMap;
 use lines::Lines;
 
@@ -49,6 +49,24 @@ pub(crate) enum Plot {
     HeatMap(HeatMap),
     Lines(Lines),
     Spread(Spread),
+}
+
+impl Chart {
+    /// `None` where nothing is drawn.
+    fn of(
+        id: &'static str,
+        section: &'static str,
+        title: &'static str,
+        alternative: impl Into<String>,
+        plot: Plot,
+    ) -> Option<Self> {
+        let is_empty = match &plot {
+            Plot::HeatMap(map) => map.is_empty(),
+            Plot::Lines(lines) => lines.is_empty(),
+            Plot::Spread(spread) => spread.is_empty(),
+        };
+        (!is_empty).then(|| Self { id, section, title, alternative: alternative.into(), plot })
+    }
 }
 
 /// What the reader chooses, one list for each choice; a layer of a chart is known by the position

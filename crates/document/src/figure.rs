@@ -121,6 +121,11 @@ impl Figure {
         Self::new(value.in_unit(), None, U::UNIT)
     }
 
+    /// A ratio of a result that has no interval.
+    pub fn ratio(value: f64) -> Self {
+        Self::new(value, None, Unit::One)
+    }
+
     /// A number of a result.
     pub fn of<U: Quantity>(estimate: &Estimate<U>) -> Self {
         let interval = estimate.interval.map(|ends| ends.map(U::in_unit));

@@ -45,17 +45,16 @@ impl Grid {
                 "{rows} rows and {columns} columns are too many for a table; --json has them."
             );
             let columns = vec![Column::words(corner)];
-            return Some(Table { caption, columns, rows: Vec::new(), notes: vec![note] });
+            return Some(Table::new(caption, columns, Vec::new()).with_notes(vec![note]));
         }
         let rows = self.rows.known.into_iter().enumerate().map(|(row, name)| {
             let cells =
                 (0..columns).map(|column| self.cells.remove(&(row, column)).unwrap_or(Cell::Empty));
-            std::iter::once(Cell::text(name)).chain(cells).collect()
+            std::iter::once(Cell::Text(name)).chain(cells).collect::<Vec<Cell>>()
         });
-        let rows = rows.collect();
         let columns = self.columns.known.into_iter().map(|name| Column::of(name, unit));
-        let columns = std::iter::once(Column::words(corner)).chain(columns).collect();
-        Some(Table { caption, columns, rows, notes: Vec::new() })
+        let columns = std::iter::once(Column::words(corner)).chain(columns);
+        Some(Table::new(caption, columns, rows))
     }
 }
 

@@ -19,9 +19,7 @@ mod printable;
 mod printable_json;
 mod rounding;
 mod samples;
-mod sections;
 mod subject;
-mod summary;
 mod table;
 mod terminal;
 mod tex;
@@ -29,7 +27,7 @@ mod tex;
 #[cfg(feature = "schema")]
 pub use csv::csv_row_schema;
 pub use csv::write_csv;
-pub use document::{Document, ReportView, Section};
+pub use document::{Document, Section};
 pub use figure::{Figure, Unit};
 pub use format::Format;
 pub use markdown::write_markdown;

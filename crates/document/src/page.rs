@@ -20,11 +20,12 @@ use sha2::{Digest, Sha256};
 
 use crate::chart_library::{CHART_LIBRARY, ChartLibrary, HOW_TO_GET_IT};
 use crate::charts::{self, Chart, MachineDrawing, Plot};
-use crate::document::{Document, Sources};
+use crate::document::Document;
 use crate::figure::Behind;
 use crate::page_data::PageData;
 use crate::page_view::PageSection;
 use crate::samples::Samples;
+use crate::subject::Sources;
 use crate::table::Cell;
 
 const STYLE: &str = include_str!("../page/page.css");

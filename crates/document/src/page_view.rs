@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::charts::{Chart, MachineDrawing, Plot};
 use crate::document::Section;
 use crate::samples::Samples;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Reasons, Table};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct PageSection<'a> {
@@ -89,7 +89,7 @@ impl<'a> PageSection<'a> {
 
 impl<'a> PageTable<'a> {
     fn new(table: &'a Table, samples: &Samples) -> Self {
-        let mut reasons = Vec::new();
+        let mut reasons = Reasons::default();
         let columns = table.columns.iter().map(|column| PageColumn {
             heading: column.heading(),
             is_figure: column.unit.is_some(),
@@ -102,14 +102,14 @@ impl<'a> PageTable<'a> {
             caption: &table.caption,
             columns: columns.collect(),
             rows: rows.collect(),
-            reasons,
+            reasons: reasons.told(),
             notes: &table.notes,
         }
     }
 }
 
 impl<'a> PageCell<'a> {
-    fn new(cell: &'a Cell, samples: &Samples, reasons: &mut Vec<(&'static str, &'a str)>) -> Self {
+    fn new(cell: &'a Cell, samples: &Samples, reasons: &mut Reasons<'a>) -> Self {
         let text = cell.words();
         match cell {
             Cell::Text(_) | Cell::Empty => Self { text, ..Self::default() },
@@ -121,13 +121,7 @@ impl<'a> PageCell<'a> {
                 reason: None,
             },
             Cell::Absent { kind, why } => {
-                let reason = (kind.as_str(), why.as_str());
-                let known = reasons.iter().position(|known| *known == reason);
-                let known = known.unwrap_or_else(|| {
-                    reasons.push(reason);
-                    reasons.len() - 1
-                });
-                Self { text, reason: Some(known + 1), ..Self::default() }
+                Self { text, reason: Some(reasons.number(*kind, why)), ..Self::default() }
             }
         }
     }

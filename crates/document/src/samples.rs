@@ -169,9 +169,10 @@ mod tests {
 
     use super::*;
     use crate::charts;
-    use crate::document::{Document, Sources};
+    use crate::document::Document;
     use crate::figure::Figure;
     use crate::page::behind;
+    use crate::subject::Sources;
     use crate::table::Cell;
 
     #[test]

@@ -85,12 +85,22 @@ pub(crate) struct Reasons<'a>(Vec<(AbsenceKind, &'a str)>);
 impl<'a> Reasons<'a> {
     /// What stands in the cell.
     pub fn mark(&mut self, kind: AbsenceKind, why: &'a str) -> String {
+        format!("{} ({})", kind.as_str(), self.number(kind, why))
+    }
+
+    /// Its number, from 1.
+    pub fn number(&mut self, kind: AbsenceKind, why: &'a str) -> usize {
         let known = self.0.iter().position(|known| *known == (kind, why));
-        let number = known.unwrap_or_else(|| {
+        let position = known.unwrap_or_else(|| {
             self.0.push((kind, why));
             self.0.len() - 1
         });
-        format!("{} ({})", kind.as_str(), number + 1)
+        position + 1
+    }
+
+    /// How and why, in the order of the numbers.
+    pub fn told(self) -> Vec<(&'static str, &'a str)> {
+        self.0.into_iter().map(|(kind, why)| (kind.as_str(), why)).collect()
     }
 
     /// What stands below the table.
@@ -100,9 +110,47 @@ impl<'a> Reasons<'a> {
     }
 }
 
+impl Table {
+    /// Without notes.
+    pub(crate) fn new(
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = Column>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
+        Self { caption: caption.into(), columns, rows, notes: Vec::new() }
+    }
+
+    pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// `None` where it has no rows.
+    pub(crate) fn unless_empty(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+}
+
+/// What a column holds: words, or figures of a unit.
+pub(crate) const WORDS: Option<Unit> = None;
+pub(crate) const GB: Option<Unit> = Some(Unit::GbPerS);
+pub(crate) const GFLOP: Option<Unit> = Some(Unit::GflopPerS);
+pub(crate) const NS: Option<Unit> = Some(Unit::Ns);
+pub(crate) const ONE: Option<Unit> = Some(Unit::One);
+
 impl Column {
     pub(crate) fn words(name: impl Into<String>) -> Self {
         Self { name: name.into(), unit: None }
+    }
+
+    /// All of a table: their headings, and what they hold.
+    pub(crate) fn all<const COUNT: usize>(
+        names: [&str; COUNT],
+        units: [Option<Unit>; COUNT],
+    ) -> impl Iterator<Item = Self> {
+        let names = names.map(String::from).into_iter();
+        names.zip(units).map(|(name, unit)| Self { name, unit })
     }
 
     /// Of figures.
@@ -120,8 +168,13 @@ impl Column {
 }
 
 impl Cell {
-    pub(crate) fn text(words: impl Into<String>) -> Self {
-        Self::Text(words.into())
+    pub(crate) fn text(words: impl ToString) -> Self {
+        Self::Text(words.to_string())
+    }
+
+    /// A figure; nothing where there is none.
+    pub(crate) fn figure(figure: impl Into<Option<Figure>>) -> Self {
+        figure.into().map_or(Self::Empty, Self::Figure)
     }
 
     /// A figure of samples of a case, or why there is none.

@@ -19,7 +19,7 @@ fn numbers_of_the_thesis() {
     let thesis = Changeable::<braithwaite2012::Facts>::new();
     let mut paths = numbers(&thesis.file, |path| {
         let names = path.split('/').filter(|part| part.parse::<usize>().is_err());
-        names.last().is_some_and(|name| OF_THESIS.contains(&name))
+        names.next_back().is_some_and(|name| OF_THESIS.contains(&name))
     });
     assert_eq!(paths.len(), 169, "{paths:#?}");
     // Printed only, nothing is worked out of them: the transfers of table A.2, and in equations

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_document::{CharacterizeView, DryRunView, KernelsView};
+use nearfar_document::{DryRun, KernelList, MeasuredRecord};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
@@ -189,9 +189,9 @@ fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus>
     let view = match &arguments.simulate {
         Some(name) => {
             let machine = nearfar_flow::read_machine(name)?;
-            KernelsView::new(|kernel| machine.variants(kernel))
+            KernelList::new(|kernel| machine.variants(kernel))
         }
-        None => KernelsView::new(|name| {
+        None => KernelList::new(|name| {
             let variants = find(name).map(nearfar_kernels::Kernel::variants).unwrap_or_default();
             variants.iter().map(ToString::to_string).collect()
         }),
@@ -210,7 +210,7 @@ fn dry_run(
 ) -> anyhow::Result<ExitStatus> {
     let rates = look(executor)?;
     let estimate = estimate(record, &executor.variants(), rates);
-    let view = DryRunView {
+    let view = DryRun {
         schema: "nearfar.dry-run/1",
         executor: record.header.executor,
         cases: estimate.case_ids.len(),
@@ -276,7 +276,7 @@ fn finish(
     };
     let measured: BTreeSet<&str> =
         record.samples.iter().map(|sample| sample.case.as_str()).collect();
-    let view = CharacterizeView {
+    let view = MeasuredRecord {
         schema: "nearfar.characterize/1",
         executor: record.header.executor,
         record: path.display().to_string(),

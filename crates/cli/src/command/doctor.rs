@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nearfar_document::{DoctorView, RecordDoctor};
+use nearfar_document::{DoctorChecks, RecordDoctor};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_accelerators, check_machine, read_environment};
 use nearfar_topology::overrides;
@@ -33,7 +33,7 @@ fn look_over_machine(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> 
         &devices.inputs.absent,
         &devices.broken,
     ));
-    let view = DoctorView { schema: "nearfar.doctor/1", checks };
+    let view = DoctorChecks { schema: "nearfar.doctor/1", checks };
     output::answer(arguments.json, &view, || view.text())?;
     Ok(status(view.has_failed()))
 }

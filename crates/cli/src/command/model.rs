@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use nearfar_document::{
-    MeasuredView, ModelResult, ModelsOfRecord, device_classes_text, model_text, printable,
+    ModelResult, ModelsOfRecord, Origin, device_classes_text, model_text, printable,
 };
 use nearfar_model::{FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
@@ -55,12 +55,12 @@ impl Answer<'_> {
         if self.arguments.json {
             self.json(&model)
         } else {
-            Ok(self.heading() + &model_text(&model))
+            Ok(self.heading() + &model_text(self.record, &model))
         }
     }
 
     fn heading(&self) -> String {
-        MeasuredView::new(self.record).heading()
+        Origin::new(self.record).heading()
     }
 
     fn json(&self, model: &FittedModel) -> anyhow::Result<String> {
@@ -78,7 +78,8 @@ impl Answer<'_> {
         if self.arguments.json {
             return self.json(&memory.unwrap_or(FittedModel::Devices(devices)));
         }
-        let of_memory = memory.map_or_else(String::new, |model| model_text(&model) + "\n");
+        let of_memory =
+            memory.map_or_else(String::new, |model| model_text(self.record, &model) + "\n");
         Ok(self.heading() + &of_memory + &device_classes_text(&devices))
     }
 

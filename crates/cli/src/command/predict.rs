@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
-    ModelResult, PredictView, predict_flow_text, predict_hybrid_text, predict_roofline_text,
+    ModelResult, PredictedAccesses, predict_flow_text, predict_hybrid_text, predict_roofline_text,
     predict_sharing_text, printable,
 };
 use nearfar_machine::NodeSet;
@@ -62,7 +62,7 @@ fn tell_by_classes(
     record: Option<&Record>,
     prediction: AccessPrediction,
 ) -> anyhow::Result<ExitStatus> {
-    let view = PredictView::new(record, prediction);
+    let view = PredictedAccesses::new(record, prediction);
     output::answer(arguments.json, &view, || view.text())
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    Document, Format, ReportView, printable, write_csv, write_json, write_markdown, write_metrics,
+    Document, Format, Report, printable, write_csv, write_json, write_markdown, write_metrics,
     write_page, write_tex,
 };
 use nearfar_model::{ModelChoices, profiled_point};
@@ -69,7 +69,7 @@ fn write_document(
     let document = || Document::with_choices(record, choices);
     match format {
         Format::Html => write_page(record, choices, profile, out),
-        Format::Json => write_json(out, &ReportView::new(record, choices)),
+        Format::Json => write_json(out, &Report::new(record, choices)),
         Format::Markdown => write_markdown(&document(), out),
         Format::Tex => write_tex(&document(), out),
         Format::Csv => write_csv(record, out),

@@ -1,6 +1,6 @@
 //! `reproduce`: the papers' tables, printed and worked out again.
 
-use nearfar_document::ReproduceView;
+use nearfar_document::ReproducedPapers;
 use nearfar_reproduce::{papers, reproduce};
 
 use crate::args::ReproduceArguments;
@@ -11,7 +11,7 @@ pub fn run(arguments: &ReproduceArguments) -> anyhow::Result<ExitStatus> {
     let asked = arguments.paper.as_deref();
     let keys = papers().into_iter().filter(|&key| asked.is_none_or(|asked| asked == key));
     let papers = keys.map(reproduce).collect::<Result<Vec<_>, _>>()?;
-    let view = ReproduceView::new(&papers);
+    let view = ReproducedPapers::new(&papers);
     output::answer(arguments.json, &view, || view.text())?;
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

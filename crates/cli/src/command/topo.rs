@@ -1,6 +1,6 @@
 //! `topo`: what the machine is.
 
-use nearfar_document::{MachinesView, Topology};
+use nearfar_document::{MachineList, Topology};
 use nearfar_flow::builtin_machines;
 
 use super::topology_export;
@@ -31,6 +31,6 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
 
 /// `--simulate list`: the simulated machines that are built in.
 pub fn list_simulated(as_json: bool) -> anyhow::Result<ExitStatus> {
-    let view = MachinesView::new(builtin_machines()?);
+    let view = MachineList::new(builtin_machines()?);
     output::answer(as_json, &view, || view.text())
 }

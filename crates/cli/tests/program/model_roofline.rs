@@ -83,7 +83,7 @@ fn refuted_roofs_advise_nothing() {
     let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
     let choices = ModelChoices::default();
     let fit = ModelKind::Roofline.fit(&RecordFigures::new(&record), &choices).unwrap();
-    let text = flat(model_text(&fit.unwrap()));
+    let text = flat(model_text(&record, &fit.unwrap()));
     for text in [text, ask(&record, at_local), ask(&record, None), ask(&record, Some(0.1))] {
         assert!(text.contains("predicts nothing here: points of known intensity"), "{text}");
         assert!(text.contains("are off by 32 % (relative RMS"), "{text}");

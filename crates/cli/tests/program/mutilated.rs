@@ -8,7 +8,7 @@
 use fastrand::Rng;
 use nearfar_advise::{Demand, Pattern, advise};
 use nearfar_document::{
-    AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, ReportView, model_text, write_csv,
+    AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, Report, model_text, write_csv,
     write_markdown, write_metrics,
 };
 use nearfar_flow::read_machine;
@@ -56,14 +56,14 @@ fn hold_models(record: &Record, what: &str) -> Vec<&'static str> {
     let (fitted, unavailable) = fits(record);
     for model in &fitted {
         assert_held(&ModelResult::of(record, model));
-        assert_finite(&model_text(model), &format!("{what}, {:?}", model.kind()));
+        assert_finite(&model_text(record, model), &format!("{what}, {:?}", model.kind()));
     }
     for Unavailable { model, why } in &unavailable {
         assert!(!why.why.is_empty() && !why.why.ends_with('.'), "{what}, {model:?}: {why:?}");
         let remedy = why.remedy.as_deref();
         assert!(remedy.is_none_or(|it| it.starts_with("nearfar ")), "{what}, {model:?}: {why:?}");
     }
-    let report = ReportView::new(record, &ModelChoices::default());
+    let report = Report::new(record, &ModelChoices::default());
     assert_held(&report);
     let mut markdown = Vec::new();
     write_markdown(&report.document, &mut markdown).unwrap();

@@ -58,7 +58,8 @@ fn addresses_are_read_as_each_extension_writes_them() {
         0x4037 => [&bytes_of(&[1])[..], &[0; 17], &[0xc3, 0x02, 0x01]].concat(),
         _ => Vec::new(),
     };
-    let cases: [(fn(u32) -> Vec<u8>, _); 4] = [
+    type Answer = fn(u32) -> Vec<u8>;
+    let cases: [(Answer, _); 4] = [
         (|_| Vec::new(), None),
         (khronos, Some("10000:af:1f.7")),
         (nvidia, Some("0001:3b:01.2")),

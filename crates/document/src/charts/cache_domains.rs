@@ -1,10 +1,10 @@
 //! The caches of an initiator with their cores, as the machine is drawn.
 
-use crate::subject::Topology;
+use crate::subject::machine::Topology;
 use nearfar_machine::{CpuSet, Initiator};
 use nearfar_units::Bytes;
 
-use crate::document::Sources;
+use crate::subject::Sources;
 
 /// Height of a line of text, user units of SVG.
 pub(super) const LINE: f64 = 16.0;

@@ -53,15 +53,15 @@ fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
             lines.add(&[choice.to_string()], series);
         }
     }
-    (!lines.is_empty()).then(|| Chart {
+    Chart::of(
         id,
-        section: "cases",
+        "cases",
         title,
-        alternative: format!(
+        format!(
             "A point for each compared case: {} in A to the right, B / A upwards with its 95 % \
              interval; {better} is better. Marks say the verdict.",
             quantity(unit)
         ),
-        plot: Plot::Lines(lines),
-    })
+        Plot::Lines(lines),
+    )
 }

@@ -8,11 +8,11 @@ use nearfar_model::{TransferFigures, TransferLaw, TransferPlace, largest_transfe
 use nearfar_record::TransferCoordinates;
 use nearfar_units::{Bytes, Quantity, format_significant};
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Figure, Unit};
+use crate::subject::Sources;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -33,20 +33,17 @@ fn map(transfers: &[TransferFigures]) -> Option<Chart> {
             row,
             column: transfer.place.peer.as_ref().unwrap_or(&transfer.place.device).clone(),
         };
-        if let Some(content) = Content::of(cell(transfer), Vec::new()) {
-            map.add(&place, content);
-        }
+        map.add(&place, cell(transfer), Vec::new());
     }
-    (!map.is_empty()).then(|| Chart {
-        id: "devices-map",
-        section: "devices",
-        title: "The largest copies of each memory node and device",
-        alternative: "A heat map: whose memory in rows, the device in columns, the bandwidth of \
+    Chart::of(
+        "devices-map",
+        "devices",
+        "The largest copies of each memory node and device",
+        "A heat map: whose memory in rows, the device in columns, the bandwidth of \
                       the largest copies written in each cell; both ways at once it is the sum. \
-                      Between devices the row's is copied to the column's."
-            .into(),
-        plot: Plot::HeatMap(map),
-    })
+                      Between devices the row's is copied to the column's.",
+        Plot::HeatMap(map),
+    )
 }
 
 fn sizes(sources: &Sources<'_>) -> Option<Chart> {
@@ -75,18 +72,16 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
             lines.add(&choice, series);
         }
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "devices-sizes",
-        section: "devices",
-        title: "Copies over their size, and the law of each place",
-        alternative:
-            "Marks are measured, with their intervals; lines are the law, latency + bytes / \
+    Chart::of(
+        "devices-sizes",
+        "devices",
+        "Copies over their size, and the law of each place",
+        "Marks are measured, with their intervals; lines are the law, latency + bytes / \
                       bandwidth; a star is the copy that gets half of that bandwidth. A device has \
                       one colour and a mark for each memory; its nodes are those next to it. Where more than two nodes were \
-                      measured, the fastest and the slowest of each device are drawn first."
-                .into(),
-        plot: Plot::Lines(lines),
-    })
+                      measured, the fastest and the slowest of each device are drawn first.",
+        Plot::Lines(lines),
+    )
 }
 
 /// The other end of a device's copies: whether it is not next to it, the node, or the peer.

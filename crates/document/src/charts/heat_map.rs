@@ -1,10 +1,12 @@
 //! Rows by columns of cells, each coloured by one of its statistics.
 
+use std::iter;
+
 use serde::Serialize;
 
 use super::{Selectors, drawn, position, words};
 use crate::figure::{Behind, Figure};
-use crate::table::{AbsenceKind, Cell};
+use crate::table::Cell;
 
 /// Layers of cells over the same rows and columns.
 #[derive(Debug, Clone, Serialize)]
@@ -66,28 +68,6 @@ pub(crate) struct Place {
     pub column: String,
 }
 
-/// What stands in a cell.
-pub(crate) enum Content {
-    /// A figure for each statistic, and the group of the cell.
-    Figures(Vec<Option<Figure>>, Option<usize>),
-    /// Why there is none.
-    Absent(AbsenceKind, String),
-}
-
-impl Content {
-    /// Figures, or why the first of them is absent.
-    pub fn of(cell: Cell, others: Vec<Option<Figure>>) -> Option<Self> {
-        match cell {
-            Cell::Figure(figure) => {
-                let figures = std::iter::once(Some(figure)).chain(others).collect();
-                Some(Self::Figures(figures, None))
-            }
-            Cell::Absent { kind, why } => Some(Self::Absent(kind, why)),
-            Cell::Text(_) | Cell::Empty => None,
-        }
-    }
-}
-
 impl HeatMap {
     /// An empty one. Statistics: a name, a unit, and whether less is better.
     pub fn new(
@@ -130,8 +110,25 @@ impl HeatMap {
         self.layers.is_empty()
     }
 
-    /// Adds a cell; of several at one place the first counts.
-    pub fn add(&mut self, place: &Place, content: Content) {
+    /// Adds a cell with what else is known of it, a figure for each further statistic; of several at
+    /// one place the first counts. Words are not drawn.
+    pub fn add(&mut self, place: &Place, cell: Cell, others: Vec<Option<Figure>>) {
+        self.add_of_group(place, cell, others, None);
+    }
+
+    /// The same of a cell that is of a group.
+    pub fn add_of_group(
+        &mut self,
+        place: &Place,
+        cell: Cell,
+        others: Vec<Option<Figure>>,
+        group: Option<usize>,
+    ) {
+        let (figures, absent) = match cell {
+            Cell::Figure(figure) => (iter::once(Some(figure)).chain(others).collect(), None),
+            Cell::Absent { kind, why } => (Vec::new(), Some((kind.as_str(), why))),
+            Cell::Text(_) | Cell::Empty => return,
+        };
         let choice = self.selectors.choose(&place.choice);
         let row = position(&mut self.rows, &place.row);
         let column = position(&mut self.columns, &place.column);
@@ -143,49 +140,26 @@ impl HeatMap {
         if self.layers[layer].cells.iter().any(|cell| (cell.row, cell.column) == (row, column)) {
             return;
         }
-        let cell = match content {
-            Content::Figures(figures, group) => self.figures(row, column, &figures, group),
-            Content::Absent(kind, why) => HeatCell {
-                row,
-                column,
-                figures: Vec::new(),
-                words: vec![format!("{}: {why}", kind.as_str())],
-                behind: None,
-                group: None,
-                absent: Some((kind.as_str(), position(&mut self.reasons, &why))),
-            },
-        };
-        self.layers[layer].cells.push(cell);
-    }
-
-    fn figures(
-        &self,
-        row: usize,
-        column: usize,
-        figures: &[Option<Figure>],
-        group: Option<usize>,
-    ) -> HeatCell {
-        let told = self.statistics.iter().zip(figures).filter_map(|(statistic, figure)| {
+        let told = self.statistics.iter().zip(&figures).filter_map(|(statistic, figure)| {
             Some(format!("{}: {}", statistic.name, words(figure.as_ref()?)))
         });
         let grouped = self.groups.zip(group).map(|(name, group)| format!("{name} {group}"));
-        let behind = figures.iter().flatten().find_map(|figure| figure.behind.clone());
-        HeatCell {
+        let why = absent.as_ref().map(|(kind, why)| format!("{kind}: {why}"));
+        let drawn = |figure: &Option<Figure>| {
+            let figure = figure.as_ref()?;
+            let mark = if figure.only_disturbed { "!" } else { "" };
+            Some((drawn(figure.value), format!("{}{mark}", figure.text)))
+        };
+        let cell = HeatCell {
             row,
             column,
-            figures: figures
-                .iter()
-                .map(|figure| {
-                    let figure = figure.as_ref()?;
-                    let mark = if figure.only_disturbed { "!" } else { "" };
-                    Some((drawn(figure.value), format!("{}{mark}", figure.text)))
-                })
-                .collect(),
-            words: told.chain(grouped).collect(),
-            behind,
+            words: told.chain(grouped).chain(why).collect(),
+            behind: figures.iter().flatten().find_map(|figure| figure.behind.clone()),
+            figures: figures.iter().map(drawn).collect(),
             group,
-            absent: None,
-        }
+            absent: absent.map(|(kind, why)| (kind, position(&mut self.reasons, &why))),
+        };
+        self.layers[layer].cells.push(cell);
     }
 
     /// The samples behind its cells.

@@ -4,58 +4,45 @@ use nearfar_model::{Hybrid, HybridFigures};
 use nearfar_record::{HybridCoordinates, HybridPoint};
 use nearfar_units::format_significant;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
-use crate::subject::placement_words;
-use crate::table::AbsenceKind;
+use crate::subject::Sources;
+use crate::subject::{memories_words, placement_words, surface_cell};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.hybrid();
-    let model = model.map(|model| [surface(model), shares(sources, model)]);
+    let model = model.map(|model| [surface(sources, model), shares(sources, model)]);
     model.into_iter().flatten().flatten().collect()
-}
-
-fn memories(initiator: u32, fast: u32, slow: u32) -> String {
-    format!("initiator {initiator}, fast node {fast}, slow node {slow}")
 }
 
 fn percent(share: f64) -> String {
     format!("{} %", format_significant(100.0 * share, 3).trim_end_matches(".0"))
 }
 
-fn surface(model: &Hybrid) -> Option<Chart> {
+fn surface(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let statistics = [("by the model", Unit::GbPerS.as_str(), false)];
     let axes = ["share of loads in all bytes", "share of pages in the fast memory"];
     let mut map = HeatMap::new(axes, &["Memories"], &statistics);
     for pair in &model.pairs {
         for point in &pair.surface {
             let place = Place {
-                choice: vec![memories(pair.initiator, pair.fast_node, pair.slow_node)],
+                choice: vec![memories_words(&pair.memories(), &sources.show.measured.who)],
                 row: percent(point.load_share),
                 column: percent(point.fast_share),
             };
-            let content = point.bandwidth.map_or_else(
-                || {
-                    let why = "an overlap that it needs is not known";
-                    Content::Absent(AbsenceKind::NotMeasured, why.into())
-                },
-                |value| Content::Figures(vec![Some(Figure::plain(value))], None),
-            );
-            map.add(&place, content);
+            map.add(&place, surface_cell(point), Vec::new());
         }
     }
-    (!map.is_empty()).then(|| Chart {
-        id: "hybrid-surface",
-        section: "hybrid",
-        title: "Bandwidth by shares of loads and of fast pages, by the model",
-        alternative: "A heat map of what the model gives: share of loads in rows, share of pages \
-                      in the fast memory in columns, the bandwidth written in each cell."
-            .into(),
-        plot: Plot::HeatMap(map),
-    })
+    Chart::of(
+        "hybrid-surface",
+        "hybrid",
+        "Bandwidth by shares of loads and of fast pages, by the model",
+        "A heat map of what the model gives: share of loads in rows, share of pages \
+                      in the fast memory in columns, the bandwidth written in each cell.",
+        Plot::HeatMap(map),
+    )
 }
 
 fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
@@ -63,7 +50,7 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
-        let choice = [memories(pair.initiator, pair.fast_node, pair.slow_node)];
+        let choice = [memories_words(&pair.memories(), &sources.show.measured.who)];
         let mut loads: Vec<f64> = pair.surface.iter().map(|point| point.load_share).collect();
         loads.dedup();
         for load in loads {
@@ -121,14 +108,13 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
         }
         lines.add(&choice, best);
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "hybrid-shares",
-        section: "hybrid",
-        title: "Bandwidth against the share of the fast memory, and the best share",
-        alternative: "A line for each share of loads: bandwidth by the model against the share of \
+    Chart::of(
+        "hybrid-shares",
+        "hybrid",
+        "Bandwidth against the share of the fast memory, and the best share",
+        "A line for each share of loads: bandwidth by the model against the share of \
                       bytes in the fast memory, computed at its marks. Marks without a line are \
-                      measured points; stars are the best placements, which may lie between."
-            .into(),
-        plot: Plot::Lines(lines),
-    })
+                      measured points; stars are the best placements, which may lie between.",
+        Plot::Lines(lines),
+    )
 }

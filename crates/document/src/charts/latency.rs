@@ -4,15 +4,15 @@ use crate::subject::{latency_cell, walk_words};
 use nearfar_model::{ChaseFigures, Latency};
 use nearfar_units::Bytes;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::subject::Sources;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.latency();
-    let loaded = model.and_then(loaded);
+    let loaded = model.and_then(|model| loaded(sources, model));
     [idle(sources, model), sizes(sources), loaded].into_iter().flatten().collect()
 }
 
@@ -25,7 +25,7 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
     for chase in sources.show.latency.iter().filter(|chase| chase.in_matrix) {
         let place = Place {
             choice: Vec::new(),
-            row: format!("initiator {}", chase.place.initiator),
+            row: sources.show.measured.who.cpus(chase.place.initiator),
             column: format!("node {}", chase.place.memory_node),
         };
         let factor = model.into_iter().flat_map(|view| &view.factors).find(|factor| {
@@ -33,20 +33,16 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
                 == (chase.place.initiator, chase.place.memory_node)
         });
         let factor = factor.and_then(|factor| factor.factor.found()).map(Figure::of);
-        if let Some(content) = Content::of(latency_cell(chase), vec![factor]) {
-            map.add(&place, content);
-        }
+        map.add(&place, latency_cell(chase), vec![factor]);
     }
-    (!map.is_empty()).then(|| Chart {
-        id: "latency-map",
-        section: "latency",
-        title: "Time of an idle access",
-        alternative:
-            "A heat map: an initiator's thread in rows, whose memory in columns, the time \
-                      of an access written in each cell."
-                .into(),
-        plot: Plot::HeatMap(map),
-    })
+    Chart::of(
+        "latency-map",
+        "latency",
+        "Time of an idle access",
+        "A heat map: the CPUs of the thread in rows, whose memory in columns, the time \
+                      of an access written in each cell.",
+        Plot::HeatMap(map),
+    )
 }
 
 fn sizes(sources: &Sources<'_>) -> Option<Chart> {
@@ -61,8 +57,8 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     idle.sort_by_key(|it| (place(it), it.place.working_set_bytes));
     for of in idle.chunk_by(|one, next| place(one) == place(next)) {
         let Some(first) = of.first() else { continue };
-        let name =
-            format!("initiator {} on node {}", first.place.initiator, first.place.memory_node);
+        let cpus = sources.show.measured.who.cpus(first.place.initiator);
+        let name = format!("{cpus} on node {}", first.place.memory_node);
         let mut series = Series::new(name, Style::Line);
         for chase in of {
             let Some(time) = &chase.time else { continue };
@@ -74,25 +70,24 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
             lines.add(&[walk_words((first.place.walk, first.place.pages))], series);
         }
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "latency-sizes",
-        section: "latency",
-        title: "Time of an idle access by size",
-        alternative:
-            "A line for each initiator and node: time of an access against the bytes that \
-                      are walked through, both logarithmic. Steps are caches."
-                .into(),
-        plot: Plot::Lines(lines),
-    })
+    Chart::of(
+        "latency-sizes",
+        "latency",
+        "Time of an idle access by size",
+        "A line for the CPUs of each group and each node: time of an access against the bytes that \
+                      are walked through, both logarithmic. Steps are caches.",
+        Plot::Lines(lines),
+    )
 }
 
-fn loaded(model: &Latency) -> Option<Chart> {
+fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
     let x = Axis { title: "traffic beside it, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Beside"]);
     for curve in &model.curves {
         let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
-        let name = format!("initiator {} on node {}", curve.initiator, curve.memory_node);
+        let cpus = sources.show.measured.who.cpus(curve.initiator);
+        let name = format!("{cpus} on node {}", curve.memory_node);
         let mut series = Series::new(&name, Style::Line);
         if let Some(idle) = &curve.idle {
             let figure = Figure::sampled(idle, Counted::AccessTime);
@@ -112,14 +107,12 @@ fn loaded(model: &Latency) -> Option<Chart> {
             lines.add(&choice, bend);
         }
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "latency-loaded",
-        section: "latency",
-        title: "Time of an access beside traffic",
-        alternative:
-            "A line for each initiator and node: time of an access against the traffic of \
-                      threads beside it."
-                .into(),
-        plot: Plot::Lines(lines),
-    })
+    Chart::of(
+        "latency-loaded",
+        "latency",
+        "Time of an access beside traffic",
+        "A line for the CPUs of each group and each node: time of an access against the traffic of \
+                      threads beside it.",
+        Plot::Lines(lines),
+    )
 }

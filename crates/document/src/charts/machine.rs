@@ -3,16 +3,16 @@
 
 use nearfar_model::{LinkFigures, PlacedCell};
 
-use crate::sections::nearest;
-use crate::subject::Topology;
+use crate::subject::machine::Topology;
+use crate::subject::machine::nearest;
 use nearfar_machine::{CpuSet, GroupBy, Initiator, MemoryNode};
 use nearfar_record::Way;
 use nearfar_units::Bytes;
 use serde::Serialize;
 
 use super::cache_domains::{CORE, LINE, MOST_CORES, ROW, drawn_domains};
-use crate::document::Sources;
 use crate::figure::{Figure, Unit};
+use crate::subject::Sources;
 
 /// A drawing with all places worked out, in user units of SVG.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -106,7 +106,7 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     bottom = drawing.devices(topo, bottom);
     drawing.height = bottom + GAP;
     drawing.alternative = format!(
-        "{} packages, {} initiators, {} memory nodes and {} devices. Lines are as wide as the \
+        "{} packages, {} groups of CPUs, {} memory nodes and {} devices. Lines are as wide as the \
          bandwidth that was measured over them, which is written beside them.",
         topo.machine.packages.len(),
         topo.initiators.len(),
@@ -211,10 +211,10 @@ impl MachineDrawing {
         scale: f64,
     ) {
         let topo = &sources.topo;
-        let title = format!("initiator {}: CPUs {}", initiator.index, initiator.cpus);
+        let title = format!("CPUs {}", initiator.cpus);
         let nodes = own_nodes(topo, initiator);
         self.add_box("initiator", [x, y, INITIATOR_WIDTH, height], title);
-        self.add_text("name", x + 8.0, y + LINE, format!("initiator {}", initiator.index));
+        self.add_text("name", x + 8.0, y + LINE, sources.show.measured.who.cpus(initiator.index));
         let mut top = y + LINE * 1.6;
         for drawn in drawn_domains(sources, initiator) {
             let tall = drawn.height();

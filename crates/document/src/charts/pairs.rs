@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use crate::subject::classes::kernels_and_threads;
+use crate::subject::pairs::row_words;
 use nearfar_model::Class;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::subject::Sources;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -27,40 +28,37 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     if !classes.is_empty() {
         map.group_as("class");
     }
-    map.explain_blanks(crate::sections::why_thinned(sources));
+    map.explain_blanks(crate::subject::pairs::why_thinned(sources));
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
-            row: format!("{} {}", cell.row.group_by.group(), cell.row.index),
+            row: row_words(cell, &sources.show.measured.who),
             column: format!("node {}", cell.memory_node),
         };
         let Some(figure) = cell.cell.best() else {
-            if let Some(content) = Content::of(Cell::absent(&cell.cell.refused), Vec::new()) {
-                map.add(&place, content);
-            }
+            map.add(&place, Cell::absent(&cell.cell.refused), Vec::new());
             continue;
         };
         let sum = Figure::sum(&figure.summary).of_samples(&figure.case, Counted::Bytes);
         let ends = sum.interval.map(|ends| ends.map(|end| Figure::new(end, None, sum.unit)));
         let [low, high] = ends.map_or([None, None], |ends| ends.map(Some));
-        let figures = vec![Some(sum), Some(Figure::paced(&figure.summary)), low, high];
+        let others = vec![Some(Figure::paced(&figure.summary)), low, high];
         let class = classes.get(&(cell.row.index, cell.memory_node)).copied();
-        map.add(&place, Content::Figures(figures, class));
+        map.add_of_group(&place, Cell::Figure(sum), others, class);
     }
-    if map.is_empty() {
-        return Vec::new();
-    }
-    vec![Chart {
-        id: "pairs-map",
-        section: "pairs",
-        title: "Bandwidth of each pair, best variant",
-        alternative: format!(
+    Chart::of(
+        "pairs-map",
+        "pairs",
+        "Bandwidth of each pair, best variant",
+        format!(
             "A heat map: who accesses in rows, whose memory in columns, the bandwidth written in \
              each cell. Thick borders part the bandwidth classes{}.",
             class_words(sources)
         ),
-        plot: Plot::HeatMap(map),
-    }]
+        Plot::HeatMap(map),
+    )
+    .into_iter()
+    .collect()
 }
 
 /// Of what the classes are, which holds whatever is chosen.

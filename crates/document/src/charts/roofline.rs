@@ -1,4 +1,4 @@
-//! Roofs of an initiator and points below them.
+//! Roofs and points below them.
 
 use nearfar_model::BandwidthRoof;
 use nearfar_record::Roof;
@@ -8,8 +8,8 @@ use crate::subject::roofline::roof_words;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::Figure;
+use crate::subject::Sources;
 
 /// Points of known intensity load and do fused operations, or multiply and add where there are
 /// none: the roof and the ceiling that they are held against.
@@ -19,9 +19,9 @@ const JUDGING_CEILINGS: [&str; 2] = ["fma_dp", "mul_add_dp"];
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
     let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
-    let mut lines = Lines::new(x, y, &["Initiator"]);
+    let mut lines = Lines::new(x, y, &["CPUs"]);
     for chart in sources.roofline().into_iter().flat_map(|model| &model.charts) {
-        let choice = [format!("initiator {} (CPUs {})", chart.initiator, chart.cpus)];
+        let choice = [sources.show.measured.who.cpus(chart.initiator)];
         let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
         let ends = corners().map(|corner| corner.intensity);
         let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
@@ -103,7 +103,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let figure = Figure::plain(flops);
             let about = format!(
                 "{name}, by its counters: {} FLOPs per byte read from memory (operational intensity; \
-                 roofs of caches are not for it), {} of its CPU time on this initiator",
+                 roofs of caches are not for it), {} of its CPU time on these CPUs",
                 format_significant(profiled.point.intensity, 3),
                 percent(profiled.initiator_share)
             );
@@ -111,19 +111,17 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             lines.add(&choice, series);
         }
     }
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    vec![Chart {
-        id: "roofline-chart",
-        section: "roofline",
-        title: "Roofline of an initiator",
-        alternative: "Logarithmic axes: attainable operations against arithmetic intensity. \
+    Chart::of(
+        "roofline-chart",
+        "roofline",
+        "Roofline",
+        "Logarithmic axes: attainable operations against arithmetic intensity. \
                       Slanted lines are roofs of bandwidth, level lines ceilings of arithmetic, \
-                      marks are mixes of known intensity that were measured."
-            .into(),
-        plot: Plot::Lines(lines),
-    }]
+                      marks are mixes of known intensity that were measured.",
+        Plot::Lines(lines),
+    )
+    .into_iter()
+    .collect()
 }
 
 fn percent(share: f64) -> String {
@@ -166,7 +164,7 @@ mod tests {
         assert_eq!(marks.len(), 1, "on one initiator of four: {marks:?}");
         assert_eq!(marks[0]["x"][0], 0.083_333_3);
         assert_eq!(marks[0]["y"][0], 1.0);
-        assert!(marks[0].to_string().contains("100 % of its CPU time on this initiator"));
+        assert!(marks[0].to_string().contains("100 % of its CPU time on these CPUs"));
     }
 
     /// The series that are named for a program.

@@ -6,8 +6,8 @@ use nearfar_units::{BytesPerSecond, Quantity, format_significant};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Behind, Counted, Figure, Unit};
+use crate::subject::Sources;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     [threads(&sources.show.scaling), runs(sources)].into_iter().flatten().collect()
@@ -40,15 +40,14 @@ fn threads(all: &[ScalingRuns]) -> Option<Chart> {
             lines.add(&[kernel.clone(), statistic.into()], series);
         }
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "scaling-threads",
-        section: "scaling",
-        title: "Bandwidth against threads, by affinity",
-        alternative: "A line for each affinity: mean bandwidth of the runs against the number of \
-                      threads, in a band from the slowest to the fastest run."
-            .into(),
-        plot: Plot::Lines(lines),
-    })
+    Chart::of(
+        "scaling-threads",
+        "scaling",
+        "Bandwidth against threads, by affinity",
+        "A line for each affinity: mean bandwidth of the runs against the number of \
+                      threads, in a band from the slowest to the fastest run.",
+        Plot::Lines(lines),
+    )
 }
 
 fn mean(runs: &RunStatistics) -> Figure {
@@ -76,15 +75,14 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
         let behind = Behind { case: view.case.id.clone(), counted: Counted::PacedBytes };
         spread.add(&choice, Group { name, values, modes, words, behind });
     }
-    (!spread.is_empty()).then(|| Chart {
-        id: "scaling-runs",
-        section: "scaling",
-        title: "How runs are distributed, and their modes",
-        alternative: "For each affinity the runs as points beside their density and quartiles; \
-                      diamonds are modes, where there is more than one."
-            .into(),
-        plot: Plot::Spread(spread),
-    })
+    Chart::of(
+        "scaling-runs",
+        "scaling",
+        "How runs are distributed, and their modes",
+        "For each affinity the runs as points beside their density and quartiles; \
+                      diamonds are modes, where there is more than one.",
+        Plot::Spread(spread),
+    )
 }
 
 /// Modes of the runs of a case, and what is said of them.

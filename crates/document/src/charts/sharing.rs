@@ -1,18 +1,18 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
-use crate::subject::measured_beta;
+use crate::subject::{Who, measured_beta, place_words};
 use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::subject::Sources;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.sharing();
-    let factor = model.and_then(factor);
+    let factor = model.and_then(|model| factor(model, &sources.show.measured.who));
     [map(sources, model), factor].into_iter().flatten().collect()
 }
 
@@ -37,7 +37,7 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
     map.set_columns(far.iter().map(u32::to_string).collect());
     for cell in cells {
         let place = Place {
-            choice: vec![choice(&GridPlace::of(&cell.place))],
+            choice: vec![place_words(&GridPlace::of(&cell.place), &sources.show.measured.who)],
             row: cell.place.local_threads.to_string(),
             column: cell.place.remote_threads.to_string(),
         };
@@ -46,36 +46,30 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
         let predicted = modelled.and_then(|cell| cell.predicted_total.as_ref()).map(Figure::of);
         let beta = modelled.and_then(measured_beta);
         let others = vec![sum(&cell.local), sum(&cell.remote), beta, predicted];
-        if let Some(content) =
-            Content::of(Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others)
-        {
-            map.add(&place, content);
-        }
+        map.add(&place, Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others);
     }
-    (!map.is_empty()).then(|| Chart {
-        id: "sharing-map",
-        section: "sharing",
-        title: "Near and far threads at once, and the sharing factor beta",
-        alternative: "A heat map: near threads in rows, far threads in columns, the bandwidth of \
-                      both groups written in each cell. beta is the far group's part."
-            .into(),
-        plot: Plot::HeatMap(map),
-    })
+    Chart::of(
+        "sharing-map",
+        "sharing",
+        "Near and far threads at once, and the sharing factor beta",
+        "A heat map: near threads in rows, far threads in columns, the bandwidth of \
+                      both groups written in each cell. beta is the far group's part.",
+        Plot::HeatMap(map),
+    )
 }
 
 /// beta over the near threads, a line for each number of far ones.
-fn factor(model: &Sharing) -> Option<Chart> {
+fn factor(model: &Sharing, who: &Who) -> Option<Chart> {
     let x = Axis { title: "near threads", scale: Scale::FromZero };
     let y = Axis { title: "beta: far / both", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Grid"]);
     for grid in &model.grids {
-        let choice = [choice(&grid.place)];
+        let choice = [place_words(&grid.place, who)];
         let mut cells: Vec<&SharedCell> = grid.cells.iter().collect();
         cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
         for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
-            let predicted =
-                |cell: &SharedCell| Some(Figure::new(cell.predicted?.beta(), None, Unit::One));
+            let predicted = |cell: &SharedCell| Some(Figure::ratio(cell.predicted?.beta()));
             let points = of_beta(format!("{far} far"), Style::Points, of, measured_beta);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.
@@ -83,27 +77,14 @@ fn factor(model: &Sharing) -> Option<Chart> {
             lines.add(&choice, line.looking([far as usize; 2]));
         }
     }
-    (!lines.is_empty()).then(|| Chart {
-        id: "sharing-factor",
-        section: "sharing",
-        title: "The sharing factor beta over threads",
-        alternative:
-            "Points are measured, lines the model's: the far group's part of the bandwidth \
+    Chart::of(
+        "sharing-factor",
+        "sharing",
+        "The sharing factor beta over threads",
+        "Points are measured, lines the model's: the far group's part of the bandwidth \
                       that both groups reach, against the near threads, for each number of far \
-                      threads. 0.5 is an equal split."
-                .into(),
-        plot: Plot::Lines(lines),
-    })
-}
-
-fn choice(place: &GridPlace) -> String {
-    format!(
-        "node {}, initiator {} near, initiator {} far, {} {}",
-        place.memory_node,
-        place.local_initiator,
-        place.remote_initiator,
-        place.kernel,
-        place.variant
+                      threads. 0.5 is an equal split.",
+        Plot::Lines(lines),
     )
 }
 

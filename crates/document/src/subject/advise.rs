@@ -7,7 +7,7 @@ use nearfar_place::Verification;
 use nearfar_record::{Profile, Record};
 use serde::Serialize;
 
-use super::measured::MeasuredView;
+use super::origin::Origin;
 
 /// Where a program's threads and pages belong, by ranked placements; `advise RECORD --json` prints
 /// it.
@@ -16,7 +16,7 @@ use super::measured::MeasuredView;
 pub struct AdvisedPlacement {
     pub schema: &'static str,
     #[serde(flatten)]
-    pub measured: MeasuredView,
+    pub measured: Origin,
     pub demand: Demand,
     /// The profile that a part of it is from; null where none was given.
     pub profile: Option<AdviceProfile>,
@@ -132,7 +132,7 @@ impl AdvisedPlacement {
     pub fn new(record: &Record, demand: &Demand, advice: &Advice, most: usize) -> Self {
         let mut advised = Self {
             schema: "nearfar.advise/2",
-            measured: MeasuredView::new(record),
+            measured: Origin::new(record),
             demand: demand.clone(),
             profile: None,
             only_node: None,

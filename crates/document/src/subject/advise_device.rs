@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::figures::gb_per_s;
 use super::flow::percents;
-use super::measured::MeasuredView;
+use super::origin::Origin;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table_with_numbers;
@@ -19,7 +19,7 @@ use crate::terminal::table::table_with_numbers;
 pub struct AdvisedDevice {
     pub schema: &'static str,
     #[serde(flatten)]
-    pub measured: MeasuredView,
+    pub measured: Origin,
     /// The device's name, or null.
     pub device_name: Option<String>,
     #[serde(flatten)]
@@ -37,7 +37,7 @@ impl AdvisedDevice {
         let best = advice.places.first().filter(|_| is_worth);
         Self {
             schema: "nearfar.advise-device/3",
-            measured: MeasuredView::new(record),
+            measured: Origin::new(record),
             device_name: known.next().map(|it| it.name.clone()),
             command: best
                 .map(|best| format!("nearfar run --placement local:{} -- COMMAND", best.node)),
@@ -64,14 +64,14 @@ impl AdvisedDevice {
             let rate = |it: &CaseSummary| gb_per_s(it.sum.median);
             vec![
                 format!("node {}", place.node),
-                format!("initiator {}", place.initiator),
+                self.measured.who.cpus(place.initiator),
                 Bytes(place.bytes).to_string(),
                 rate(&place.to_device),
                 rate(&place.to_host),
                 format_significant(place.time_ratio, 3),
             ]
         });
-        let heads = ["pages on", "thread in", "a copy", "to device", "to host", "time, ratio"];
+        let heads = ["pages on", "thread on", "a copy", "to device", "to host", "time, ratio"];
         let heads = heads.map(String::from).into();
         text += &format!("\n{}\n", table_with_numbers(heads, rows.collect(), 3..6));
         for sentence in sentences(&self.advice) {

@@ -10,6 +10,7 @@ use super::advise::{
 use super::figures::{count, significant};
 use super::flow::{part_words, percents, signed};
 use super::run_text::verification_text;
+use super::who::Who;
 use crate::printable::printable;
 use crate::terminal::paragraph::{folded, paragraph};
 use crate::terminal::table::{room_for, table};
@@ -76,7 +77,7 @@ impl AdvisedPlacement {
             _ if basis.is_default_seen => "pages where the profile saw them",
             Pattern::Private => "each thread's pages on its own node, because it writes them first",
             Pattern::Shared | Pattern::Regular | Pattern::Irregular => {
-                "all pages on the node of the first initiator in use, because one thread there \
+                "all pages on the node of the first CPUs in use, because one thread there \
                  writes them first"
             }
         }
@@ -90,12 +91,7 @@ impl AdvisedPlacement {
         };
         let on = match &demand.initiators {
             Some(initiators) => {
-                let names: Vec<String> = initiators.iter().map(u32::to_string).collect();
-                format!(
-                    " of {} {}",
-                    if names.len() == 1 { "initiator" } else { "initiators" },
-                    names.join(", ")
-                )
+                format!(" of {}", self.measured.who.all_cpus(initiators.iter().copied()))
             }
             None => String::new(),
         };
@@ -165,6 +161,7 @@ impl AdvisedPlacement {
     }
 
     fn sentences_of(&self, basis: &AdviceBasis) -> Vec<String> {
+        let who = &self.measured.who;
         let mut sentences = vec![self.recommendation(basis)];
         let better = |is_wanted: fn(&AdvisedCandidate) -> bool| {
             let mut all = self.candidates.iter().filter(|it| self.is_better(&it.candidate));
@@ -180,12 +177,13 @@ impl AdvisedPlacement {
         }));
         let too_small = better(|it| matches!(it.candidate.room, Room::TooSmall { .. }));
         sentences.extend(
-            too_small
-                .map(|better| format!("What looks better and does not fit: {}", reason(better))),
+            too_small.map(|better| {
+                format!("What looks better and does not fit: {}", reason(better, who))
+            }),
         );
         if self.best().is_some_and(|it| it.commands.len() > 1) {
             sentences.push(
-                "Each command is for the processes of one initiator: a policy is one for a whole \
+                "Each command is for the processes on its CPUs: a policy is one for a whole \
                  process."
                     .into(),
             );
@@ -195,25 +193,26 @@ impl AdvisedPlacement {
     }
 
     fn recommendation(&self, basis: &AdviceBasis) -> String {
+        let who = &self.measured.who;
         let has_default = self.candidates.iter().any(|it| it.candidate.is_default);
         match self.best().map(|it| &it.candidate) {
             Some(best) if best.is_default => format!(
                 "Keep the default: no placement that finds room gains as much as can be told, {} \
                  here. {}",
                 percents(basis.trust.least_difference_share),
-                reason(best)
+                reason(best, who)
             ),
             Some(best) if has_default => format!(
                 "Use the placement marked *: expect {}, {} over the default. {}",
                 expected(&best.predicted),
                 gain_words(best),
-                reason(best)
+                reason(best, who)
             ),
             Some(best) => format!(
                 "Placed by itself the data finds no room; use the placement marked *, the best that \
                  does: expect {} GB/s. {}",
                 shown(best.predicted.value),
-                reason(best)
+                reason(best, who)
             ),
             None => "The data finds no room on this machine: nothing is recommended.".into(),
         }
@@ -245,7 +244,7 @@ impl AdvisedPlacement {
         }
         if self.is_by_hybrid() {
             cautions.push(
-                "The hybrid model compares the two memories of this initiator for this share of \
+                "The hybrid model compares the two memories of these CPUs for this share of \
                  loads; other nodes are left out, as it knows nothing of them. Without --load-share \
                  the flow model compares all nodes."
                     .into(),
@@ -276,7 +275,7 @@ impl AdvisedPlacement {
 }
 
 /// Why a candidate is as good as it is.
-fn reason(candidate: &Candidate) -> String {
+fn reason(candidate: &Candidate, who: &Who) -> String {
     use CandidateKind::{ByInitiator, FirstTouch, Interleave, Local, OneNode, Weighted};
     let what = match candidate.kind {
         FirstTouch if candidate.is_default => "Pages lie where the program puts them by itself",
@@ -284,10 +283,10 @@ fn reason(candidate: &Candidate) -> String {
         OneNode => "All pages are on one node",
         Interleave => "Each of these nodes gives the same part",
         Weighted => "Each node gives as much as it can beside the others",
-        ByInitiator => "Each initiator takes from each node what is left for it there",
+        ByInitiator => "The CPUs of each node take from each node what is left for them there",
     };
     let slowed = match (&candidate.limit, candidate.model) {
-        (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part)),
+        (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part, who)),
         (None, AdvisingModel::Flow) => "the threads wait for themselves (latency)".into(),
         (None, AdvisingModel::Hybrid) => {
             "loads and stores overlap as they were measured on these two memories".into()

@@ -12,7 +12,7 @@ use crate::printable::printable;
 /// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CharacterizeView {
+pub struct MeasuredRecord {
     pub schema: &'static str,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
@@ -36,7 +36,7 @@ pub struct CharacterizeView {
     pub warnings: Vec<Warning>,
 }
 
-impl CharacterizeView {
+impl MeasuredRecord {
     /// For people.
     pub fn text(&self) -> String {
         let verb = match self.executor {
@@ -77,7 +77,7 @@ fn clock_words(executor: Executor) -> &'static str {
 /// What a measurement would take; `characterize --dry-run --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DryRunView {
+pub struct DryRun {
     pub schema: &'static str,
     /// Whether a machine would be measured or simulated.
     pub executor: Executor,
@@ -99,7 +99,7 @@ pub struct DryRunView {
     pub case_ids: Vec<String>,
 }
 
-impl DryRunView {
+impl DryRun {
     /// For people.
     pub fn text(&self) -> String {
         let mut text = String::from(simulated_line(self.executor));
@@ -131,8 +131,8 @@ mod tests {
 
     use super::*;
 
-    fn end(executor: Executor) -> CharacterizeView {
-        CharacterizeView {
+    fn end(executor: Executor) -> MeasuredRecord {
+        MeasuredRecord {
             schema: "nearfar.characterize/1",
             executor,
             record: "r.jsonl".into(),
@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    fn plan(executor: Executor) -> DryRunView {
-        DryRunView {
+    fn plan(executor: Executor) -> DryRun {
+        DryRun {
             schema: "nearfar.dry-run/1",
             executor,
             cases: 1,

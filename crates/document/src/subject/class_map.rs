@@ -8,11 +8,12 @@ use nearfar_machine::{CpuGroupSet, NodeSet};
 use nearfar_model::Classes;
 use nearfar_units::format_significant;
 
-use super::pair_words::cpu_group;
+use super::pair_words::group_label;
+use super::who::Who;
 use crate::terminal::paragraph::WIDTH;
 
-/// The map of a record's classes.
-pub(crate) fn class_map(model: &Classes) -> String {
+/// The map of a record's classes, for terminals in colours.
+pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> String {
     let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
     for out in &model.left_out {
         let text = if out.refused.is_some() { "refused" } else { NOT_MEASURED };
@@ -33,11 +34,15 @@ pub(crate) fn class_map(model: &Classes) -> String {
         pairs.remove(&(index, node)).unwrap_or_else(|| MapCell::without_class(NOT_MEASURED))
     };
     let mut row = |index: u32| {
-        (cpu_group(model.group_by, index), columns.iter().map(|node| cell(index, node)).collect())
+        (
+            group_label(model.group_by, index, who),
+            columns.iter().map(|node| cell(index, node)).collect(),
+        )
     };
     let map = ClassMap {
         columns: columns.iter().map(|node| format!("node {node}")).collect(),
         rows: rows.iter().map(&mut row).collect(),
+        is_coloured,
     };
     format!("Map: GB/s and (class); rows: who accesses; columns: whose memory\n{}", map.text(WIDTH))
 }
@@ -50,6 +55,7 @@ struct ClassMap {
     columns: Vec<String>,
     /// Labels and cells, as many as there are columns.
     rows: Vec<(String, Vec<MapCell>)>,
+    is_coloured: bool,
 }
 
 /// A pair.
@@ -91,6 +97,7 @@ impl ClassMap {
             let map = Self {
                 columns: self.columns[of_block.clone()].to_vec(),
                 rows: self.rows.iter().map(row).collect(),
+                is_coloured: self.is_coloured,
             };
             Block { map, cell_width, label_width, slowest }.text()
         };
@@ -190,7 +197,8 @@ impl Block {
             } else {
                 ' '
             });
-            let colour = cell.class.map_or(String::new(), |(_, it)| colour(it, self.slowest));
+            let class = cell.class.filter(|_| self.map.is_coloured);
+            let colour = class.map_or(String::new(), |(_, it)| colour(it, self.slowest));
             let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
             text += &format!("{colour}{:>width$} {reset}", cell.text, width = self.cell_width - 1);
         }
@@ -222,6 +230,7 @@ mod tests {
                     (format!("initiator {index}"), cells.iter().map(cell).collect())
                 })
                 .collect(),
+            is_coloured: true,
         }
     }
 

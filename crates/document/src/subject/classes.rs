@@ -7,7 +7,8 @@ use nearfar_units::format_significant;
 
 use super::class_map::class_map;
 use super::figures::{count, significant};
-use super::pair_words::{cpu_group, pair_words};
+use super::pair_words::{cpu_group, group_label, pair_words};
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -33,25 +34,21 @@ pub(crate) fn answer(model: &Classes) -> Option<String> {
 }
 
 /// For a terminal: tables, and the map.
-pub(crate) fn text(model: &Classes) -> String {
-    let section = Section {
-        id: "classes",
-        title: "Bandwidth classes",
-        about:
-            "Useful bandwidth (STREAM's count of bytes) of each group of cores with each memory \
-                node. A class is a group of pairs that measure alike."
-                .into(),
-        tables: tables(model),
-        findings: Vec::new(),
-        model_text: None,
-    };
-    section_text(&section) + "\n" + &class_map(model)
+pub(crate) fn text(model: &Classes, who: &Who) -> String {
+    let section = Section::new(
+        "classes",
+        "Bandwidth classes",
+        "Useful bandwidth (STREAM's count of bytes) of each group of cores with each memory \
+                node. A class is a group of pairs that measure alike.",
+        tables(model, who),
+    );
+    section_text(&section) + "\n" + &class_map(model, who, true)
 }
 
 /// The classes, and what other kernels and thread counts give on the same pairs.
-pub(crate) fn tables(model: &Classes) -> Vec<Table> {
+pub(crate) fn tables(model: &Classes, who: &Who) -> Vec<Table> {
     let (others, note) = others(model);
-    let mut classes = class_table(model);
+    let mut classes = class_table(model, who);
     classes.notes.extend(note);
     std::iter::once(classes).chain(others).collect()
 }
@@ -77,11 +74,11 @@ pub(crate) fn kernels_and_threads(model: &Classes) -> String {
     format!("{} by {}", model.kernels.join(", "), model.rule.threads)
 }
 
-fn class_table(model: &Classes) -> Table {
+fn class_table(model: &Classes, of: &Who) -> Table {
     let own = model.rule.per_group;
     let rows = all(model).map(|(index, class)| {
-        let who = index.map(|index| Cell::text(cpu_group(model.group_by, index)));
-        let pairs = pair_words(&class.groups, model.group_by).join("; ") + &class_marks(class);
+        let who = index.map(|index| Cell::Text(group_label(model.group_by, index, of)));
+        let pairs = pair_words(&class.groups, model.group_by, of).join("; ") + &class_marks(class);
         who.into_iter().chain(class_cells(class)).chain([Cell::text(pairs)]).collect()
     });
     let who = own.then(|| Column::words(""));
@@ -90,12 +87,8 @@ fn class_table(model: &Classes) -> Table {
         None => "all variants".into(),
     };
     let columns = who.into_iter().chain(class_columns()).chain([Column::words("which")]);
-    Table {
-        caption: format!("Bandwidth classes: {}, {variant}", judged(model)),
-        columns: columns.collect(),
-        rows: rows.collect(),
-        notes: notes(model),
-    }
+    Table::new(format!("Bandwidth classes: {}, {variant}", judged(model)), columns, rows)
+        .with_notes(notes(model, of))
 }
 
 /// The columns of classes, but for the one that names their pairs.
@@ -113,12 +106,12 @@ pub(crate) fn class_columns() -> [Column; 6] {
 /// What stands in them.
 pub(crate) fn class_cells<Pair>(class: &Class<Pair>) -> [Cell; 6] {
     [
-        Cell::text(class.class.to_string()),
+        Cell::text(class.class),
         Cell::Figure(rate(class.max)),
         Cell::Figure(rate(class.min)),
-        class.alpha.map_or(Cell::Empty, |alpha| Cell::Figure(alpha_figure(alpha))),
+        Cell::figure(class.alpha.map(alpha_figure)),
         Cell::Figure(alpha_figure(class.alpha_relative)),
-        Cell::text(class.pairs.len().to_string()),
+        Cell::text(class.pairs.len()),
     ]
 }
 
@@ -192,22 +185,22 @@ fn percent(fraction: f64) -> String {
     format!("{} %", format_significant(100.0 * fraction, 2))
 }
 
-fn notes(model: &Classes) -> Vec<String> {
+fn notes(model: &Classes, who: &Who) -> Vec<String> {
     let own = if model.rule.per_group { "; every group of CPUs by itself" } else { "" };
     let mut notes = vec![
         span_words(model.rule.span) + own + ".",
         alpha_note(&model.gamma),
         rounds_note(model.fewest_rounds, model.noise),
     ];
-    notes.extend(left_out(model));
-    notes.extend(model.notes.iter().map(|note| note_words(note, model)));
+    notes.extend(left_out(model, who));
+    notes.extend(model.notes.iter().map(|note| note_words(note, model, who)));
     notes
 }
 
-fn left_out(model: &Classes) -> Vec<String> {
+fn left_out(model: &Classes, who: &Who) -> Vec<String> {
     let (refused, missing): (Vec<&LeftOut>, Vec<&LeftOut>) =
         model.left_out.iter().partition(|out| out.refused.is_some());
-    let name = |out: &&LeftOut| pair_name(model.group_by, out.cpu_group, out.memory_node);
+    let name = |out: &&LeftOut| pair_name(model.group_by, out.cpu_group, out.memory_node, who);
     let words = |of: &[&LeftOut], why: &str| {
         let (pairs, names) = (count(of.len(), "pair"), some(of.iter().map(name)));
         format!("{pairs} left out because {why}: {names}")
@@ -222,10 +215,10 @@ fn left_out(model: &Classes) -> Vec<String> {
     notes
 }
 
-fn note_words(note: &ClassNote, model: &Classes) -> String {
+fn note_words(note: &ClassNote, model: &Classes, who: &Who) -> String {
     let kind = model.group_by;
     let of = |index: &Option<u32>| {
-        index.map_or_else(String::new, |index| format!(" of {}", cpu_group(kind, index)))
+        index.map_or_else(String::new, |index| format!(" of {}", cpu_group(kind, index, who)))
     };
     let error = || percent(model.standard_error.unwrap_or_default());
     match note {
@@ -237,7 +230,12 @@ fn note_words(note: &ClassNote, model: &Classes) -> String {
         }
         ClassNote::FewerThreads { cpu_groups } => {
             let fewer = cpu_groups.iter().map(|it| {
-                format!("{} of {} cores of {}", it.threads, it.cores, cpu_group(kind, it.index))
+                format!(
+                    "{} of {} cores of {}",
+                    it.threads,
+                    it.cores,
+                    cpu_group(kind, it.index, who)
+                )
             });
             format!("All threads are here the most that were measured: {}.", some(fewer))
         }
@@ -253,7 +251,7 @@ fn note_words(note: &ClassNote, model: &Classes) -> String {
             } else {
                 format!("{} pairs rest", pairs.len())
             },
-            some(pairs.iter().map(|pair| pair_name(kind, pair.index, pair.memory_node)))
+            some(pairs.iter().map(|pair| pair_name(kind, pair.index, pair.memory_node, who)))
         ),
         ClassNote::UnknownNoise => "With one round a pair the scatter of rounds is unknown, and \
                                     classes that it alone separates are not merged."
@@ -286,9 +284,9 @@ fn note_words(note: &ClassNote, model: &Classes) -> String {
     }
 }
 
-/// `initiator 0 on node 2`.
-fn pair_name(kind: GroupBy, index: u32, memory_node: u32) -> String {
-    format!("{} on node {memory_node}", cpu_group(kind, index))
+/// `CPUs 0-3 on node 2`.
+fn pair_name(kind: GroupBy, index: u32, memory_node: u32, who: &Who) -> String {
+    format!("{} on node {memory_node}", cpu_group(kind, index, who))
 }
 
 /// The first few of many.
@@ -329,11 +327,10 @@ fn others(model: &Classes) -> (Option<Table>, Option<String>) {
         std::iter::once(label).chain(all(model).map(|(_, class)| cell(class, of))).collect()
     };
     let classes = all(model).map(|(_, class)| Column::words(format!("class {}", class.class)));
-    let table = Table {
-        caption: "The same pairs by other kernels and thread counts, GB/s".into(),
-        columns: std::iter::once(Column::words("")).chain(classes).collect(),
-        rows: kinds.iter().map(row).collect(),
-        notes: Vec::new(),
-    };
+    let table = Table::new(
+        "The same pairs by other kernels and thread counts, GB/s",
+        std::iter::once(Column::words("")).chain(classes),
+        kinds.iter().map(row),
+    );
     (Some(table), None)
 }

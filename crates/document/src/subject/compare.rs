@@ -12,13 +12,14 @@ use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
 use serde::Serialize;
 
-use super::figures::{count, percent_words};
-use super::measured::MeasuredView;
+use super::figures::{capitalised, count, percent_words};
+use super::origin::Origin;
 use super::record_doctor_words::part_words;
+use super::who::Who;
 use crate::document::{Document, PROGRAM, Section};
 use crate::figure::{Figure, Unit};
 use crate::printable::printable;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, ONE, Table, WORDS};
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
 
@@ -42,9 +43,9 @@ const NOTED_EXCESS: f64 = 1.5;
 pub struct Comparison {
     pub schema: &'static str,
     /// The first record.
-    pub a: MeasuredView,
+    pub a: Origin,
     /// The second.
-    pub b: MeasuredView,
+    pub b: Origin,
     #[serde(flatten)]
     pub found: RecordComparison,
     /// Of what the parts of the machine are parts.
@@ -56,7 +57,7 @@ impl Comparison {
     /// Compares two records.
     pub fn new(a: &ComparedRecord, b: &ComparedRecord, floor: f64) -> Self {
         let found = compare(a, b, floor);
-        let [of_a, of_b] = [a, b].map(|it| MeasuredView::new(it.record()));
+        let [of_a, of_b] = [a, b].map(|it| Origin::new(it.record()));
         let kind = a.record().header.inputs.group_by;
         Self { schema: "nearfar.compare/2", a: of_a, b: of_b, found, kind }
     }
@@ -88,7 +89,7 @@ impl Comparison {
         let sections = [
             environment(found, usize::MAX),
             Some(groups(found)),
-            (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind)),
+            (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind, &self.a.who)),
             Some(cases(found, &Verdict::ALL, MOST_ROWS)),
             not_compared(found),
         ];
@@ -116,11 +117,9 @@ impl Comparison {
             cautions
                 .push(format!("SIMULATED: the figures of {names} were computed, not measured."));
         }
-        cautions.extend(
-            records.iter().filter_map(|(name, of)| {
-                Some(format!("WARNING: {name}: {}.", of.sealing.finding()?))
-            }),
-        );
+        cautions.extend(records.iter().filter_map(|(name, of)| {
+            Some(format!("WARNING: {name}: {}.", of.sealing.finding.as_ref()?))
+        }));
         cautions
     }
 
@@ -132,7 +131,7 @@ impl Comparison {
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![self.counts()];
-        sentences.extend(self.findings().iter().map(|(label, words)| format!("{label}: {words}.")));
+        sentences.extend(self.findings());
         if differing(&self.found).next().is_none() {
             let none = "Machine, system and inputs differ in nothing that both records tell.";
             sentences.push(none.into());
@@ -159,8 +158,8 @@ impl Comparison {
         )
     }
 
-    /// What cases have in common, each behind its label: a verdict, or a note.
-    fn findings(&self) -> Vec<(&'static str, String)> {
+    /// What cases have in common, each behind its verdict, or what to note.
+    fn findings(&self) -> Vec<String> {
         let of_groups = self.found.groups.iter().flat_map(|group| {
             let shift = group.shift.as_ref().filter(|shift| shift.verdict != Verdict::Same);
             let shift = shift.map(|shift| {
@@ -172,35 +171,34 @@ impl Comparison {
                     ("reaches", shift.ratio, [low, high])
                 };
                 let [low, high] = ends.map(three);
-                let words = format!(
-                    "B {verb} {} ({low} to {high}) of A in all of {} ({}); single cases are named \
-                     where they differ from that as well",
+                format!(
+                    "{}: B {verb} {} ({low} to {high}) of A in all of {} ({}); single cases are \
+                     named where they differ from that as well.",
+                    capitalised(shift.verdict.as_str()),
                     three(ratio),
                     group_words(group.group),
                     count(group.cases, "case"),
-                );
-                (label(shift.verdict), words)
+                )
             });
             let excess = (group.excess > NOTED_EXCESS).then(|| {
-                let words = format!(
-                    "ratios of {} scatter {} times as much as their rounds explain; intervals and \
-                     verdicts allow for that",
+                format!(
+                    "Note: ratios of {} scatter {} times as much as their rounds explain; intervals \
+                     and verdicts allow for that.",
                     group_words(group.group),
                     format_significant(group.excess, 2)
-                );
-                ("Note", words)
+                )
             });
             [shift, excess].into_iter().flatten()
         });
         let of_parts = self.found.parts.iter().map(|part| {
-            let words = format!(
-                "{}: in {} of {} that use it, median {} of what A reaches",
-                part_words(part.place, self.kind),
+            format!(
+                "{}: {}: in {} of {} that use it, median {} of what A reaches.",
+                capitalised(part.verdict.as_str()),
+                part_words(part.place, self.kind, &self.a.who),
                 part.cases,
                 count(part.of, "case"),
                 three(part.ratio)
-            );
-            (label(part.verdict), words)
+            )
         });
         of_groups.chain(of_parts).collect()
     }
@@ -215,16 +213,6 @@ impl Comparison {
         };
         let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
-    }
-}
-
-/// A verdict at the beginning of a line.
-fn label(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Worse => "Worse",
-        Verdict::Better => "Better",
-        Verdict::Unclear => "Unclear",
-        Verdict::Same => "Same",
     }
 }
 
@@ -254,17 +242,14 @@ fn environment(found: &RecordComparison, most: usize) -> Option<Section> {
     let row =
         |it: &EnvironmentDifference| vec![Cell::text(name_of(it)), value(&it.a), value(&it.b)];
     let one_sided = found.environment.iter().filter(|it| it.a.is_none() || it.b.is_none());
-    let table = |caption: &str, rows: Vec<Vec<Cell>>| Table {
-        caption: caption.into(),
-        columns: ["", "A", "B"].map(Column::words).into(),
-        rows,
-        notes: Vec::new(),
+    let table = |caption: &str, rows: Vec<Vec<Cell>>| {
+        Table::new(caption, ["", "A", "B"].map(Column::words), rows)
     };
     let tables = [
         table("What differs beside the figures", differing(found).map(row).collect()),
         table("Known of one record only, which is no difference", one_sided.map(row).collect()),
     ];
-    Some(section(
+    Some(Section::new(
         "environment",
         "What differs beside the figures",
         "Machine, system and inputs as the records tell of them.",
@@ -283,10 +268,10 @@ fn groups(found: &RecordComparison) -> Section {
         let shift = group.shift.as_ref();
         vec![
             Cell::text(group_words(group.group)),
-            Cell::text(group.cases.to_string()),
+            Cell::text(group.cases),
             percent(group.a_noise),
             percent(group.b_noise),
-            Cell::Figure(Figure::new(group.excess, None, Unit::One)),
+            Cell::figure(Figure::ratio(group.excess)),
             shift.map_or(
                 Cell::not_measured("too few of its cases, or they do not agree"),
                 |shift| {
@@ -297,24 +282,26 @@ fn groups(found: &RecordComparison) -> Section {
             shift.map_or(Cell::Empty, |shift| Cell::text(shift.verdict.as_str())),
         ]
     };
-    let table = Table {
-        caption: "Groups of cases, their noise, and what all of a group have in common".into(),
-        columns: vec![
-            Column::words("group"),
-            Column::words("cases"),
-            Column::words("noise of a round in A"),
-            Column::words("in B"),
-            Column::of("scatter beyond it", Unit::One),
-            Column::of("gain in common", Unit::One),
-            Column::words("verdict"),
-        ],
-        rows: found.groups.iter().map(row).collect(),
-        notes: vec![
-            "A gain above 1 is better: of times, A / B. Scatter beyond noise widens intervals."
-                .into(),
-        ],
-    };
-    section(
+    let table = Table::new(
+        "Groups of cases, their noise, and what all of a group have in common",
+        Column::all(
+            [
+                "group",
+                "cases",
+                "noise of a round in A",
+                "in B",
+                "scatter beyond it",
+                "gain in common",
+                "verdict",
+            ],
+            [WORDS, WORDS, WORDS, WORDS, ONE, ONE, WORDS],
+        ),
+        found.groups.iter().map(row),
+    )
+    .with_notes(vec![
+        "A gain above 1 is better: of times, A / B. Scatter beyond noise widens intervals.".into(),
+    ]);
+    Section::new(
         "groups",
         "What cases have in common",
         "Cases whose noise and common causes are alike are judged together.",
@@ -322,27 +309,25 @@ fn groups(found: &RecordComparison) -> Section {
     )
 }
 
-fn parts(parts: &[ComparedPart], kind: GroupBy) -> Section {
+fn parts(parts: &[ComparedPart], kind: GroupBy, who: &Who) -> Section {
     let row = |part: &ComparedPart| {
         vec![
             Cell::text(part.verdict.as_str()),
-            Cell::text(part_words(part.place, kind)),
+            Cell::text(part_words(part.place, kind, who)),
             Cell::text(format!("{} of {}", part.cases, part.of)),
-            Cell::Figure(Figure::new(part.ratio, None, Unit::One)),
+            Cell::figure(Figure::ratio(part.ratio)),
         ]
     };
-    let table = Table {
-        caption: "Parts of the machine that worse or better cases use".into(),
-        columns: vec![
-            Column::words("verdict"),
-            Column::words("part"),
-            Column::words("cases that use it"),
-            Column::of("median gain", Unit::One),
-        ],
-        rows: parts.iter().map(row).collect(),
-        notes: vec!["What cases have in common need not be the cause.".into()],
-    };
-    section(
+    let table = Table::new(
+        "Parts of the machine that worse or better cases use",
+        Column::all(
+            ["verdict", "part", "cases that use it", "median gain"],
+            [WORDS, WORDS, WORDS, ONE],
+        ),
+        parts.iter().map(row),
+    )
+    .with_notes(vec!["What cases have in common need not be the cause.".into()]);
+    Section::new(
         "parts",
         "Parts in common",
         "The parts that most of the cases with a finding use.",
@@ -359,7 +344,7 @@ fn cases(found: &RecordComparison, verdicts: &[Verdict], most_rows: usize) -> Se
             tables.extend(table(verdict, unit, cases, most_rows));
         }
     }
-    section(
+    Section::new(
         "cases",
         "Case by case",
         "Medians of the undisturbed rounds of both records, and B / A with its 95 % interval, each \
@@ -393,18 +378,20 @@ fn table(
     };
     let more = all - cases.len();
     let note = format!("{more} more are in what `nearfar compare --json` prints.");
-    Some(Table {
-        caption: format!("{}, {}: {all}", label(verdict), quantity(unit)),
-        columns: vec![
-            Column::words("case"),
-            Column::of("A", unit),
-            Column::of("B", unit),
-            Column::of("B / A", Unit::One),
-            Column::words("rounds of A, of B"),
-        ],
-        rows: cases.iter().map(row).collect(),
-        notes: (more > 0).then_some(note).into_iter().collect(),
-    })
+    Some(
+        Table::new(
+            format!("{}, {}: {all}", capitalised(verdict.as_str()), quantity(unit)),
+            vec![
+                Column::words("case"),
+                Column::of("A", unit),
+                Column::of("B", unit),
+                Column::of("B / A", Unit::One),
+                Column::words("rounds of A, of B"),
+            ],
+            cases.iter().map(row),
+        )
+        .with_notes((more > 0).then_some(note)),
+    )
 }
 
 pub(crate) fn quantity(unit: Unit) -> &'static str {
@@ -445,7 +432,7 @@ fn not_compared(found: &RecordComparison) -> Option<Section> {
         let first = cases.first();
         let reason = first.and_then(|first| first.a.reason().or(first.b.reason()));
         vec![
-            Cell::text(cases.len().to_string()),
+            Cell::text(cases.len()),
             Cell::text(a.replace('_', " ")),
             Cell::text(b.replace('_', " ")),
             first.map_or(Cell::Empty, |first| Cell::text(&first.id)),
@@ -457,22 +444,18 @@ fn not_compared(found: &RecordComparison) -> Option<Section> {
     let screening = "Screening can keep other variants each time: the same --isa, --kernel and --seed \
                      for both records give more cases in common.";
     let is_screened = has((one, other)) && has((other, one));
-    let table = Table {
-        caption: "Cases that are not compared, by how they stand".into(),
-        columns: ["cases", "in A", "in B", "the first", "why"].map(Column::words).into(),
-        rows: rows.collect(),
-        notes: is_screened.then(|| screening.into()).into_iter().collect(),
-    };
-    Some(section(
+    let table = Table::new(
+        "Cases that are not compared, by how they stand",
+        ["cases", "in A", "in B", "the first", "why"].map(Column::words),
+        rows,
+    )
+    .with_notes(is_screened.then(|| screening.into()));
+    Some(Section::new(
         "not-compared",
         "What is not compared",
         "A case is compared where both records have at least three undisturbed rounds of it.",
         vec![table],
     ))
-}
-
-fn section(id: &'static str, title: &'static str, about: &str, tables: Vec<Table>) -> Section {
-    Section { id, title, about: about.into(), tables, findings: Vec::new(), model_text: None }
 }
 
 fn three(value: f64) -> String {

@@ -13,11 +13,11 @@ use nearfar_units::{Bytes, format_significant};
 use super::classes::{
     alpha_note, class_cells, class_columns, class_marks, rate, rounds_note, span_words,
 };
-use super::figures::percent_words;
+use super::figures::{capitalised, percent_words};
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, NS, ONE, Table, WORDS};
 use crate::terminal::section_text;
 
 /// What was measured and what it means.
@@ -35,31 +35,29 @@ pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) ->
     } else {
         ""
     };
-    (!tables.is_empty()).then(|| Section {
-        id: "devices",
-        title: "Devices",
-        about: format!(
+    Section::new(
+        "devices",
+        "Devices",
+        format!(
             "Copies between the memory of each node and each device, one after the other, each waited \
              for, by the host's clock; the host's thread runs next to its pages. Pinned pages are \
              locked to their place and the device reads and writes them itself; pageable ones the \
              driver copies first. Both ways at once it is the sum.{within}"
         ),
         tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
+    )
+    .with_findings(model.map(findings).unwrap_or_default())
+    .unless_empty()
 }
 
 /// The classes alone, for a terminal; nothing where there are none.
 pub fn device_classes_text(model: &Devices) -> String {
-    let section = Section {
-        id: "devices",
-        title: "Devices",
-        about: "Copies between memory nodes and devices, by the host's clock.".into(),
-        tables: classes(model),
-        findings: Vec::new(),
-        model_text: None,
-    };
+    let section = Section::new(
+        "devices",
+        "Devices",
+        "Copies between memory nodes and devices, by the host's clock.",
+        classes(model),
+    );
     if section.tables.is_empty() { String::new() } else { section_text(&section) }
 }
 
@@ -128,16 +126,10 @@ fn matrices(transfers: &[TransferFigures]) -> Vec<Table> {
         of.iter().for_each(|it| grid.add(node(it), device(it), cell(it)));
         let most = of.iter().map(|it| it.place.bytes).max().unwrap_or(0);
         let words = way_words(first.place.direction, first.place.host_memory);
-        let caption = format!("{}, {} a copy", in_sentence(&words), Bytes(most));
+        let caption = format!("{}, {} a copy", capitalised(&words), Bytes(most));
         tables.extend(grid.table(caption, "memory", Unit::GbPerS));
     }
     tables
-}
-
-/// With its first letter as a sentence begins.
-fn in_sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Sizes by places, a table for each way and memory, of places where several sizes were copied.
@@ -155,7 +147,7 @@ fn sizes(transfers: &[TransferFigures]) -> Vec<Table> {
             grid.add(Bytes(it.place.bytes).to_string(), ends(it), cell(it));
         }
         let words = way_words(cells[0].place.direction, cells[0].place.host_memory);
-        let caption = format!("{}, by the bytes of a copy", in_sentence(&words));
+        let caption = format!("{}, by the bytes of a copy", capitalised(&words));
         tables.extend(grid.table(caption, SIZES, Unit::GbPerS));
     }
     tables
@@ -206,21 +198,16 @@ fn times(model: &Devices) -> Option<Table> {
             Err(why) => notes.push(format!("{}, {}: no law: {why}.", ends(time), way(time))),
         }
     }
-    (!model.times.is_empty()).then(|| Table {
-        caption: "The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
-                  bandwidth, and the law's worst error, by the bytes of a copy"
-            .into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::of("latency", Unit::Ns),
-            Column::of("bandwidth", Unit::GbPerS),
-            Column::words("half at"),
-            Column::words("worst error"),
-        ],
+    let table = Table::new(
+        "The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
+         bandwidth, and the law's worst error, by the bytes of a copy",
+        Column::all(
+            ["copies", "way", "latency", "bandwidth", "half at", "worst error"],
+            [WORDS, WORDS, NS, GB, WORDS, WORDS],
+        ),
         rows,
-        notes,
-    })
+    );
+    (!model.times.is_empty()).then(|| table.with_notes(notes))
 }
 
 /// Bytes of a copy that gets half of the bandwidth, to three digits.
@@ -276,20 +263,15 @@ fn besides(transfers: &[TransferFigures]) -> Option<Table> {
             ])
         })
         .collect();
-    (!rows.is_empty()).then(|| Table {
-        caption: "Copies beside what else uses the node, the links or the hub".into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::words("beside"),
-            Column::of("copies", Unit::GbPerS),
-            Column::of("alone", Unit::GbPerS),
-            Column::of("the other", Unit::GbPerS),
-            Column::of("alone", Unit::GbPerS),
-        ],
+    Table::new(
+        "Copies beside what else uses the node, the links or the hub",
+        Column::all(
+            ["copies", "way", "beside", "copies", "alone", "the other", "alone"],
+            [WORDS, WORDS, WORDS, GB, GB, GB, GB],
+        ),
         rows,
-        notes: Vec::new(),
-    })
+    )
+    .unless_empty()
 }
 
 fn beside_words(place: &TransferCoordinates) -> String {
@@ -305,9 +287,7 @@ fn beside_words(place: &TransferCoordinates) -> String {
 /// What copies, and what runs beside them, keep of what each moves alone.
 fn losses(model: &Devices) -> Option<Table> {
     let rows = model.losses.iter().map(|TransferLoss { place, copies_kept, other_kept }| {
-        let kept = |share: &Option<_>| {
-            share.as_ref().map_or(Cell::Empty, |it| Cell::Figure(Figure::of(it)))
-        };
+        let kept = |share: &Option<_>| Cell::figure(share.as_ref().map(Figure::of));
         vec![
             Cell::text(ends_words(&place.device, place.memory_node, place.peer.as_deref())),
             Cell::text(way_words(place.direction, place.host_memory)),
@@ -316,20 +296,16 @@ fn losses(model: &Devices) -> Option<Table> {
             kept(other_kept),
         ]
     });
-    (!model.losses.is_empty()).then(|| Table {
-        caption: "What copies and what else uses the node, the links or the hub keep beside each other, of \
-                  what each moves alone"
-            .into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::words("beside"),
-            Column::of("copies keep", Unit::One),
-            Column::of("the other keeps", Unit::One),
-        ],
-        rows: rows.collect(),
-        notes: Vec::new(),
-    })
+    Table::new(
+        "What copies and what else uses the node, the links or the hub keep beside each other, of \
+         what each moves alone",
+        Column::all(
+            ["copies", "way", "beside", "copies keep", "the other keeps"],
+            [WORDS, WORDS, WORDS, ONE, ONE],
+        ),
+        rows,
+    )
+    .unless_empty()
 }
 
 /// A table for each interface and way.
@@ -359,16 +335,16 @@ fn class_table(set: &DeviceClasses) -> Table {
         class_cells(class).into_iter().chain([Cell::text(pairs_words(class))]).collect()
     });
     let columns = class_columns().into_iter().chain([Column::words("memory nodes by device")]);
-    Table {
-        caption: format!(
+    Table::new(
+        format!(
             "Bandwidth classes by {}, {}{symbol}: best round of pinned copies of {sizes}",
             set.backend,
             set.direction.words()
         ),
-        columns: columns.collect(),
-        rows: rows.collect(),
-        notes: set_notes(set),
-    }
+        columns,
+        rows,
+    )
+    .with_notes(set_notes(set))
 }
 
 /// `cuda0: 0-1; cuda1: 2-3`, and what to know of the class.

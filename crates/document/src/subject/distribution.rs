@@ -12,17 +12,16 @@ use super::figures::{count, rounded, significant};
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::groups;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, ONE, Table, WORDS};
 
 pub(crate) fn section(model: &Distribution) -> Section {
-    Section {
-        id: "scaling",
-        title: "Threads and affinity",
-        about: about(model),
-        tables: model.kernels.iter().flat_map(tables).collect(),
-        findings: findings(model),
-        model_text: None,
-    }
+    Section::new(
+        "scaling",
+        "Threads and affinity",
+        about(model),
+        model.kernels.iter().flat_map(tables).collect(),
+    )
+    .with_findings(findings(model))
 }
 
 fn about(model: &Distribution) -> String {
@@ -76,9 +75,9 @@ fn runs(kernel: &KernelDistribution) -> Table {
         };
         let [low, .., high] = paced.quantiles;
         row.extend([
-            Cell::text(runs.runs.to_string()),
+            Cell::text(runs.runs),
             mean(paced, Counted::PacedBytes),
-            paced.deviation.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it))),
+            Cell::figure(paced.deviation.map(Figure::plain)),
             Cell::Text(range([paced.min, paced.max])),
             Cell::Text(range([low, high])),
             mean(&runs.sum, Counted::Bytes),
@@ -100,12 +99,12 @@ fn runs(kernel: &KernelDistribution) -> Table {
         Column::of("sum", Unit::GbPerS),
         Column::words("modes"),
     ];
-    Table {
-        caption: format!("{}, {}: runs by pace", kernel.kernel, kernel.variant),
-        rows: cases.iter().filter_map(|(_, same)| row(same)).collect(),
-        columns: columns.into(),
-        notes,
-    }
+    Table::new(
+        format!("{}, {}: runs by pace", kernel.kernel, kernel.variant),
+        columns,
+        cases.iter().filter_map(|(_, same)| row(same)),
+    )
+    .with_notes(notes)
 }
 
 const COLUMNS: usize = 8;
@@ -190,15 +189,11 @@ fn widest(kernel: &KernelDistribution) -> Option<Table> {
     let end = |value: f64| rounded(value, decimals as i32);
     let rows = histogram.bins().map(|(from, to, runs)| {
         let bar = "#".repeat(runs.div_ceil(each));
-        vec![
-            Cell::Text(format!("{} to {}", end(from), end(to))),
-            Cell::text(runs.to_string()),
-            Cell::Text(bar),
-        ]
+        vec![Cell::Text(format!("{} to {}", end(from), end(to))), Cell::text(runs), Cell::Text(bar)]
     });
     let unit = if each > 1 { format!("; one # for {each} runs") } else { String::new() };
-    Some(Table {
-        caption: format!(
+    Some(Table::new(
+        format!(
             "{}, {}: the runs that spread most, {} {}, largest - smallest {} % of the mean{unit}",
             kernel.kernel,
             kernel.variant,
@@ -206,10 +201,9 @@ fn widest(kernel: &KernelDistribution) -> Option<Table> {
             affinity.as_str(),
             significant(spread * 100.0, 2)
         ),
-        columns: ["GB/s", "runs", ""].map(Column::words).into(),
-        rows: rows.collect(),
-        notes: Vec::new(),
-    })
+        ["GB/s", "runs", ""].map(Column::words),
+        rows,
+    ))
 }
 
 fn effects(kernel: &KernelDistribution) -> Option<Table> {
@@ -227,27 +221,21 @@ fn effects(kernel: &KernelDistribution) -> Option<Table> {
             SpreadVerdict::LessSteady => ", less steady",
             SpreadVerdict::NotShown => "",
         };
-        let ratio = effect.spread_ratio.as_ref();
         Some(vec![
             place(effect.threads, same.iter().map(|effect| effect.affinity)),
             Cell::Figure(Figure::of(&effect.speedup)),
-            ratio.map_or(Cell::Empty, |ratio| Cell::Figure(Figure::of(ratio))),
+            Cell::figure(effect.spread_ratio.as_ref().map(Figure::of)),
             Cell::Text(format!("{mean}{spread}")),
         ])
     };
     let rows = groups(&kernel.effects, case_of);
     let rows: Vec<Vec<Cell>> = rows.iter().filter_map(|(_, same)| row(same)).collect();
-    (!rows.is_empty()).then(|| Table {
-        caption: format!("{}, {}: pinned threads / unbound ones", kernel.kernel, kernel.variant),
-        columns: vec![
-            Column::words("threads"),
-            Column::of("speedup", Unit::One),
-            Column::of("spread", Unit::One),
-            Column::words("verdict"),
-        ],
+    Table::new(
+        format!("{}, {}: pinned threads / unbound ones", kernel.kernel, kernel.variant),
+        Column::all(["threads", "speedup", "spread", "verdict"], [WORDS, ONE, ONE, WORDS]),
         rows,
-        notes: Vec::new(),
-    })
+    )
+    .unless_empty()
 }
 
 /// What to do, the settings that do it, and what would show more.

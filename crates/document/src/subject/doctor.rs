@@ -9,13 +9,13 @@ use crate::printable::printable;
 /// What would disturb a measurement; `doctor --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DoctorView {
+pub struct DoctorChecks {
     pub schema: &'static str,
     /// In the order in which they were made.
     pub checks: Vec<Check>,
 }
 
-impl DoctorView {
+impl DoctorChecks {
     /// Whether something cannot be measured here.
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)

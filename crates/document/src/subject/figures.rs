@@ -8,8 +8,8 @@ pub(crate) fn gb_per_s(bytes_per_s: f64) -> String {
     format_significant(bytes_per_s / 1e9, 3)
 }
 
-/// A fraction as a whole percentage.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+/// A part of a whole as a whole percentage.
+pub(crate) fn percent_of(part: usize, whole: usize) -> String {
     let fraction = part as f64 / whole as f64;
     if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
 }
@@ -29,6 +29,12 @@ pub(crate) fn percent_words(fraction: f64) -> String {
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if noun.ends_with('s') { "es" } else { "s" };
     format!("{number} {noun}{}", if number == 1 { "" } else { plural })
+}
+
+/// With its first letter as a sentence begins.
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A number to at most so many significant digits, without zeros at its end.

@@ -2,39 +2,51 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::CpuSet;
 use nearfar_model::{
-    Fitted, FlowErrors, FlowPlacement, FlowSummary, JudgedCases, JudgedErrors, MachinePart,
+    Fitted, FlowErrors, FlowPlacement, FlowSummary, JudgedCases, JudgedErrors, MachinePart, Mix,
     PartCapacity, PlacementKind, PlacementLimit,
 };
 use nearfar_units::{BytesPerSecond, Quantity, Ratio};
 
 use super::figures::{count, rounded, significant};
+use super::who::Who;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::figure::{Counted, Figure, Unit};
+use crate::table::{Cell, Column, GB, Table, WORDS};
 
 /// Fewer cases say little of an error.
 const FEW: usize = 4;
 
 /// What was measured of streams beside each other, and what the model makes of it.
-pub(crate) fn section(streams: Option<Table>, model: Option<&FlowSummary>) -> Section {
-    let mut about = Vec::new();
-    if streams.is_some() {
-        about.push(
-            "Random sets of streams over the whole machine: what each gets beside the others."
-                .to_string(),
-        );
-    }
-    about.extend(model.map(law));
-    Section {
-        id: "mixes",
-        title: "Several streams at once",
-        about: about.join(" "),
-        tables: streams.into_iter().chain(model.into_iter().flat_map(tables)).collect(),
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    }
+pub(crate) fn section(mixes: &[Mix], model: Option<&FlowSummary>, who: &Who) -> Section {
+    let measured =
+        "Random sets of streams over the whole machine: what each gets beside the others.";
+    let measured = (!mixes.is_empty()).then(|| measured.to_string());
+    let about: Vec<String> = measured.into_iter().chain(model.map(law)).collect();
+    let of_model = model.into_iter().flat_map(|model| tables(model, who));
+    let tables = streams(mixes, who).unless_empty().into_iter().chain(of_model).collect();
+    Section::new("mixes", "Several streams at once", about.join(" "), tables)
+        .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+}
+
+fn streams(mixes: &[Mix], who: &Who) -> Table {
+    let all = mixes.iter().flat_map(|mix| mix.streams.iter().map(move |stream| (mix, stream)));
+    let rows = all.map(|(mix, stream)| {
+        let cpus = stream.initiator.map_or_else(|| "several groups".into(), |it| who.cpus(it));
+        let bandwidth = stream.bandwidth.as_ref().map(Figure::sum);
+        vec![
+            Cell::text(mix.index),
+            Cell::Text(format!("{cpus}, {} threads", stream.threads)),
+            Cell::Text(format!("{} {}", stream.kernel, stream.variant)),
+            Cell::text(&stream.memory),
+            Cell::of(&mix.case, bandwidth, Counted::ActorBytes(stream.actor)),
+        ]
+    });
+    let columns = Column::all(
+        ["set", "who", "kernel", "memory", "bandwidth"],
+        [WORDS, WORDS, WORDS, WORDS, GB],
+    );
+    Table::new("Streams of each set", columns, rows)
 }
 
 fn law(model: &FlowSummary) -> String {
@@ -49,7 +61,7 @@ fn law(model: &FlowSummary) -> String {
     )
 }
 
-fn tables(model: &FlowSummary) -> Vec<Table> {
+fn tables(model: &FlowSummary, who: &Who) -> Vec<Table> {
     let asked = model.one_thread.iter().map(|it| (it.initiator, it.memory_node, &it.demand));
     let paths = model.parts.iter().filter_map(|it| match it.part {
         MachinePart::Path { initiator, memory_node } => {
@@ -58,9 +70,9 @@ fn tables(model: &FlowSummary) -> Vec<Table> {
         _ => None,
     });
     let tables = [
-        Some(pair_table("What one thread of an initiator asks", asked)),
-        Some(pair_table("What a path carries", paths)),
-        shared_parts(model),
+        Some(pair_table("What one thread asks", asked, who)),
+        Some(pair_table("What a path carries", paths, who)),
+        shared_parts(model, who),
         Some(error_table(model)),
     ];
     tables.into_iter().flatten().collect()
@@ -70,6 +82,7 @@ fn tables(model: &FlowSummary) -> Vec<Table> {
 fn pair_table<'a>(
     caption: &str,
     cells: impl Iterator<Item = (u32, u32, &'a Fitted<BytesPerSecond>)>,
+    who: &Who,
 ) -> Table {
     let cells: BTreeMap<(u32, u32), Cell> = cells
         .map(|(initiator, node, rate)| {
@@ -80,25 +93,24 @@ fn pair_table<'a>(
     let nodes: BTreeSet<u32> = cells.keys().map(|(_, node)| *node).collect();
     let row = |initiator: &u32| {
         let cell = |node: &u32| cells.get(&(*initiator, *node)).cloned().unwrap_or(Cell::Empty);
-        let first = std::iter::once(Cell::Text(format!("initiator {initiator}")));
+        let first = std::iter::once(Cell::Text(who.label(*initiator)));
         first.chain(nodes.iter().map(cell)).collect()
     };
     let of_node = |node: &u32| Column::of(format!("node {node}"), Unit::GbPerS);
-    Table {
-        caption: caption.into(),
-        columns: std::iter::once(Column::words("")).chain(nodes.iter().map(of_node)).collect(),
-        rows: initiators.iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        caption,
+        std::iter::once(Column::words("")).chain(nodes.iter().map(of_node)),
+        initiators.iter().map(row),
+    )
 }
 
-fn shared_parts(model: &FlowSummary) -> Option<Table> {
+fn shared_parts(model: &FlowSummary, who: &Who) -> Option<Table> {
     let is_path = |it: &&PartCapacity| matches!(it.part, MachinePart::Path { .. });
     let row = |it: &PartCapacity| {
         let Fitted { value, interval, is_bound } = it.capacity;
         let interval = is_bound.then(|| interval.map(Quantity::in_unit));
         let figure = Figure::new(value.in_unit(), interval, Unit::GbPerS);
-        vec![Cell::Text(part_words(&it.part)), Cell::Figure(bounded(&it.capacity, figure))]
+        vec![Cell::Text(part_words(&it.part, who)), Cell::Figure(bounded(&it.capacity, figure))]
     };
     let rows: Vec<Vec<Cell>> = model.parts.iter().filter(|it| !is_path(it)).map(row).collect();
     let ratio = |it: &nearfar_model::KernelRatio| {
@@ -111,11 +123,9 @@ fn shared_parts(model: &FlowSummary) -> Option<Table> {
         )
     };
     let notes: Vec<String> = model.kernels.iter().map(ratio).collect();
-    (!rows.is_empty() || !notes.is_empty()).then(|| Table {
-        caption: "What shared parts carry".into(),
-        columns: vec![Column::words("part"), Column::of("carries", Unit::GbPerS)],
-        rows,
-        notes,
+    (!rows.is_empty() || !notes.is_empty()).then(|| {
+        Table::new("What shared parts carry", Column::all(["part", "carries"], [WORDS, GB]), rows)
+            .with_notes(notes)
     })
 }
 
@@ -138,31 +148,30 @@ fn error_table(model: &FlowSummary) -> Table {
         words.into_iter().chain(counts).chain(errors).map(Cell::Text).collect()
     };
     let names = ["cases of", "", "cases", "streams", "mean error", "worst"];
-    Table {
-        caption: "How far the model's streams are off".into(),
-        columns: names.map(Column::words).into(),
-        rows: model.errors.iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        "How far the model's streams are off",
+        names.map(Column::words),
+        model.errors.iter().map(row),
+    )
 }
 
 /// What to do about it.
-pub(crate) fn findings(model: &FlowSummary) -> Vec<String> {
+pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     let mut sentences = Vec::new();
     let own = placement(model, PlacementKind::OwnNodes);
     if let Some(own) = own {
         sentences.push(format!(
-            "Every initiator on its own node, all cores: expect {} in sum; {}.",
+            "All CPUs on their own node, all cores: expect {} in sum; {}.",
             expected(own),
-            held_up(model, own.limit.as_ref())
+            held_up(model, own.limit.as_ref(), who)
         ));
     }
     if let (Some(own), Some(all)) = (own, placement(model, PlacementKind::AllNodes)) {
         sentences.push(format!(
-            "Interleaving every initiator's pages over all nodes instead: expect {}, {}; {}.",
+            "Interleaving all pages over all nodes instead: expect {}, {}; {}.",
             expected(all),
             against(model, all, own),
-            held_up(model, all.limit.as_ref())
+            held_up(model, all.limit.as_ref(), who)
         ));
     }
     if let (Some(own), Some(other)) = (own, placement(model, PlacementKind::OtherPackages)) {
@@ -170,7 +179,7 @@ pub(crate) fn findings(model: &FlowSummary) -> Vec<String> {
             "If every package's data lies in other packages: expect {}, {}; {}.",
             expected(other),
             against(model, other, own),
-            held_up(model, other.limit.as_ref())
+            held_up(model, other.limit.as_ref(), who)
         ));
     }
     sentences.extend(one_node(model));
@@ -230,7 +239,7 @@ fn trust(model: &FlowSummary) -> Vec<String> {
     judged.map(|it| sentence(&it.errors)).into_iter().chain(more).collect()
 }
 
-fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>) -> String {
+fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>, who: &Who) -> String {
     let Some(limit) = limit else {
         return "the threads themselves are the limit (latency)".into();
     };
@@ -239,13 +248,13 @@ fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>) -> String {
         let capacity = shown(it.capacity.value);
         format!(" (it carries {} of its {capacity} GB/s)", percents(limit.filled_share))
     });
-    let initiators: CpuSet = limit.initiators.iter().copied().collect();
-    let whom = match limit.initiators.len() {
-        0 => String::new(),
-        1 => format!("; parts of its sort hold up initiator {initiators} first"),
-        _ => format!("; parts of its sort hold up initiators {initiators} first"),
+    let whom = if limit.initiators.is_empty() {
+        String::new()
+    } else {
+        let cpus = who.all_cpus(limit.initiators.iter().copied());
+        format!("; parts of its sort hold up {cpus} first")
     };
-    format!("most is lost at {}{of}{whom}", part_words(&limit.part))
+    format!("most is lost at {}{of}{whom}", part_words(&limit.part, who))
 }
 
 /// What a placement gains or costs against another, where the model can tell.
@@ -302,18 +311,18 @@ fn links(model: &FlowSummary) -> Vec<String> {
 }
 
 /// `the controller of node 3`.
-pub(crate) fn part_words(part: &MachinePart) -> String {
+pub(crate) fn part_words(part: &MachinePart, who: &Who) -> String {
     match part {
         MachinePart::Path { initiator, memory_node } => {
-            format!("the path from initiator {initiator} to node {memory_node}")
+            format!("the path from {} to node {memory_node}", who.cpus(*initiator))
         }
         MachinePart::Controller { memory_node } => format!("the controller of node {memory_node}"),
-        MachinePart::Issue { initiator } => format!("what initiator {initiator} can issue"),
+        MachinePart::Issue { initiator } => format!("what {} can issue", who.cpus(*initiator)),
         MachinePart::Link { from_package, to_package } => {
             format!("the link from package {from_package} to package {to_package}")
         }
         MachinePart::InitiatorLink { initiator, to_package } => {
-            format!("the link from initiator {initiator} to package {to_package}")
+            format!("the link from {} to package {to_package}", who.cpus(*initiator))
         }
         MachinePart::Channels { package, memory_kind } => {
             format!("the {memory_kind} channels of package {package}")

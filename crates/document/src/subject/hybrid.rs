@@ -2,35 +2,42 @@
 
 use nearfar_model::{
     FEWEST_DRAWN_ROUNDS, HeldOutErrors, Hybrid, HybridAnswer, HybridFigures, HybridOverlap,
-    HybridPair, HybridPlacement, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
+    HybridPair, HybridPlacement, HybridSurfacePoint, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
 };
 use nearfar_record::{HybridPoint, Outcome, TransferKind};
 
 use super::figures::{count, percent_words, rounded};
 use super::hybrid_advice::{Speaker, placement_words, program_words};
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
 
 /// The share of loads of the program that every pair's best placement is shown for.
 const TWO_THIRDS: f64 = 2.0 / 3.0;
 
 /// What was measured, what the model says of it, and where to put buffers.
-pub(crate) fn section(points: &[HybridFigures], model: Option<&Hybrid>) -> Option<Section> {
-    let mut tables = measured(points);
-    let mut about =
-        "An initiator's loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
+pub(crate) fn section(
+    points: &[HybridFigures],
+    model: Option<&Hybrid>,
+    who: &Who,
+) -> Option<Section> {
+    let mut tables = measured(points, who);
+    let mut about = "Loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
                      is a load from the fast one, ss a store to the slow one. t = t of the kind \
                      that takes longest + the sum of theta t of the others (denoyelle2019, eq. 5)."
-            .to_string();
+        .to_string();
     if let Some(model) = model {
-        tables.extend([corners(model), overlaps(model), errors(model)]);
+        tables.extend([corners(model, who), overlaps(model, who), errors(model, who)]);
         if let Some(first) = model.pairs.first() {
             let of = match model.pairs.len() {
                 1 => String::new(),
                 many => {
-                    format!(", {}, the first of {many} (--json has all)", memories_words(first))
+                    format!(
+                        ", {}, the first of {many} (--json has all)",
+                        memories_words(first, who)
+                    )
                 }
             };
             tables.extend(surface(first, &of));
@@ -40,30 +47,25 @@ pub(crate) fn section(points: &[HybridFigures], model: Option<&Hybrid>) -> Optio
             about += " Overlap thetas are fitted without bounds.";
         }
     }
-    (!tables.is_empty()).then(|| Section {
-        id: "hybrid",
-        title: "Fast and slow memory",
-        about,
-        tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
+    Section::new("hybrid", "Fast and slow memory", about, tables)
+        .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+        .unless_empty()
 }
 
 /// What to do with programs on the first two memories, in sentences.
-pub(crate) fn findings(model: &Hybrid) -> Vec<String> {
+pub(crate) fn findings(model: &Hybrid, who: &Who) -> Vec<String> {
     let Some(pair) = model.pairs.first() else { return Vec::new() };
-    let of = if model.pairs.len() > 1 { memories_words(pair) + ", " } else { String::new() };
+    let of = if model.pairs.len() > 1 { memories_words(pair, who) + ", " } else { String::new() };
     let sentences = |answer| Speaker::of_pair(pair, answer).sentences(&of);
     pair.answers.iter().flat_map(sentences).collect()
 }
 
 /// A table for each two memories: the points, and what was found of the pages that were asked for.
-fn measured(points: &[HybridFigures]) -> Vec<Table> {
+fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
     let memories = |point: &HybridFigures| {
         (point.place.initiator, point.place.fast_node, point.place.slow_node)
     };
-    let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
+    let share = |value| Cell::figure(Figure::ratio(value));
     let row = |point: &&HybridFigures| {
         let found = point.load_fast_share.map(|share| ("read", share));
         let found = found.into_iter().chain(point.store_fast_share.map(|it| ("written", it)));
@@ -74,23 +76,18 @@ fn measured(points: &[HybridFigures]) -> Vec<Table> {
             share(point.fast_share),
             Cell::Text(found.collect::<Vec<_>>().join(", ")),
             Cell::of(&point.case, point.total.as_ref().map(Figure::sum), Counted::Bytes),
-            point.time_ratio.map_or(Cell::Empty, share),
+            Cell::figure(point.time_ratio.map(Figure::ratio)),
         ]
     };
-    let table = |((initiator, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| Table {
-        caption: format!(
-            "Measured points: initiator {initiator}, fast node {fast}, slow node {slow}"
-        ),
-        columns: vec![
-            Column::words("point"),
-            Column::of("loads", Unit::One),
-            Column::of("fast", Unit::One),
-            Column::words("found fast"),
-            Column::of("bandwidth", Unit::GbPerS),
-            Column::of("t beside / longest", Unit::One),
-        ],
-        rows: of.iter().map(row).collect(),
-        notes: Vec::new(),
+    let table = |((initiator, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| {
+        Table::new(
+            format!("Measured points: {}, fast node {fast}, slow node {slow}", who.cpus(initiator)),
+            Column::all(
+                ["point", "loads", "fast", "found fast", "bandwidth", "t beside / longest"],
+                [WORDS, ONE, ONE, WORDS, GB, ONE],
+            ),
+            of.iter().map(row),
+        )
     };
     groups(points, memories).into_iter().map(table).collect()
 }
@@ -106,11 +103,11 @@ fn point_words(point: HybridPoint) -> String {
     }
 }
 
-fn memories_words(pair: &HybridPair) -> String {
-    format!("initiator {}, nodes {} and {}", pair.initiator, pair.fast_node, pair.slow_node)
+fn memories_words(pair: &HybridPair, who: &Who) -> String {
+    format!("{}, nodes {} and {}", who.cpus(pair.initiator), pair.fast_node, pair.slow_node)
 }
 
-fn corners(model: &Hybrid) -> Table {
+fn corners(model: &Hybrid, who: &Who) -> Table {
     let rows = model.pairs.iter().map(|pair| {
         let size = pair.fast_memory_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
         let size = size.map_or_else(String::new, |gib| format!(", {} GiB", rounded(gib, 1)));
@@ -118,37 +115,40 @@ fn corners(model: &Hybrid) -> Table {
         let corners =
             corners.map(|it| Cell::Figure(Figure::sampled(&it.bandwidth, Counted::Bytes)));
         let words = [
-            pair.initiator.to_string(),
+            who.label(pair.initiator),
             format!("{} ({}{size})", pair.fast_node, pair.fast_kind),
             format!("{} ({})", pair.slow_node, pair.slow_kind),
             format!("{} {}", pair.threads, pair.variant),
         ];
         words.map(Cell::text).into_iter().chain(corners).collect()
     });
-    let words = ["initiator", "fast node", "slow node", "threads"].map(Column::words);
+    let words = ["who", "fast node", "slow node", "threads"].map(Column::words);
     let kinds = TransferKind::ALL.map(|kind| Column::of(kind.as_str(), Unit::GbPerS));
     let mut notes = vec![
-        "Two memories at a time are modelled, used by one initiator while the others are idle; what \
-         more memories or more initiators at once give is for the model flow."
+        "Two memories at a time are modelled, used by the CPUs of one group while the others are idle; what \
+         more memories or more CPUs at once give is for the model flow."
             .to_string(),
     ];
     notes.extend(model.left_out.iter().map(|it| {
         format!(
-            "Initiator {}, nodes {} and {}: no model: {}.",
-            it.initiator, it.fast_node, it.slow_node, it.why
+            "{}, nodes {} and {}: no model: {}.",
+            who.cpus(it.initiator),
+            it.fast_node,
+            it.slow_node,
+            it.why
         )
     }));
-    notes.extend(model.pairs.iter().flat_map(doubts));
-    Table {
-        caption: "One kind alone (b): mean of the rounds without outliers".into(),
-        columns: words.into_iter().chain(kinds).collect(),
-        rows: rows.collect(),
-        notes,
-    }
+    notes.extend(model.pairs.iter().flat_map(|pair| doubts(pair, who)));
+    Table::new(
+        "One kind alone (b): mean of the rounds without outliers",
+        words.into_iter().chain(kinds),
+        rows,
+    )
+    .with_notes(notes)
 }
 
-fn doubts(pair: &HybridPair) -> Vec<String> {
-    let (of, node) = (memories_words(pair), pair.fast_node);
+fn doubts(pair: &HybridPair, who: &Who) -> Vec<String> {
+    let (of, node) = (memories_words(pair, who), pair.fast_node);
     let mut doubts = Vec::new();
     if !pair.is_fast_faster {
         doubts.push(format!(
@@ -169,32 +169,32 @@ fn doubts(pair: &HybridPair) -> Vec<String> {
     doubts
 }
 
-fn overlaps(model: &Hybrid) -> Table {
+fn overlaps(model: &Hybrid, who: &Who) -> Table {
     let of_pair = |pair| {
         TransferKind::ALL.map(|dominating| {
             let cells = TransferKind::ALL.map(|beside| overlap_cell(pair, dominating, beside));
             let label = match model.pairs.len() {
                 1 => dominating.as_str().into(),
-                _ => format!("{}: {}", memories_words(pair), dominating.as_str()),
+                _ => format!("{}: {}", memories_words(pair, who), dominating.as_str()),
             };
             std::iter::once(Cell::text(label)).chain(cells).collect::<Vec<Cell>>()
         })
     };
     let kinds =
         TransferKind::ALL.map(|kind| Column::of(format!("{} beside", kind.as_str()), Unit::One));
-    let of = |pair| if model.pairs.len() > 1 { memories_words(pair) + ": " } else { String::new() };
+    let of =
+        |pair| if model.pairs.len() > 1 { memories_words(pair, who) + ": " } else { String::new() };
     let notes = model.pairs.iter().flat_map(|pair| {
         let of = of(pair);
         overlap_notes(pair).into_iter().map(move |note| format!("{of}{note}"))
     });
-    Table {
-        caption: "Overlap theta: of the time of the kind beside, the share that is not hidden \
-                  (95 % of the fits to drawn rounds)"
-            .into(),
-        columns: std::iter::once(Column::words("longest")).chain(kinds).collect(),
-        rows: model.pairs.iter().flat_map(of_pair).collect(),
-        notes: notes.collect(),
-    }
+    Table::new(
+        "Overlap theta: of the time of the kind beside, the share that is not hidden \
+                  (95 % of the fits to drawn rounds)",
+        std::iter::once(Column::words("longest")).chain(kinds),
+        model.pairs.iter().flat_map(of_pair),
+    )
+    .with_notes(notes)
 }
 
 fn overlap_cell(pair: &HybridPair, dominating: TransferKind, beside: TransferKind) -> Cell {
@@ -229,7 +229,7 @@ fn overlap_notes(pair: &HybridPair) -> Vec<String> {
     interference.into_iter().chain(held).collect()
 }
 
-fn errors(model: &Hybrid) -> Table {
+fn errors(model: &Hybrid, who: &Who) -> Table {
     let rows = model.pairs.iter().map(|pair| {
         let errors = match pair.errors.as_result() {
             Ok(HeldOutErrors { points, paper_measure, relative_rms, worst, .. }) => {
@@ -249,20 +249,17 @@ fn errors(model: &Hybrid) -> Table {
             }
             None => vec![Cell::Empty, Cell::Empty],
         };
-        let label = Cell::text(memories_words(pair));
+        let label = Cell::text(memories_words(pair, who));
         std::iter::once(label).chain(errors).chain(best).collect()
     });
-    let words = ["memories", "relative RMS", "paper's", "worst", "points", "2/3 reads: best"];
+    let words = ["memories", "true RMS", "paper's", "worst", "points", "2/3 reads: best"];
     let best = Column::of("gives", Unit::GbPerS);
-    Table {
-        caption:
-            "Errors on points of the surface, which were never fitted (relative RMS: the true one; \
-                  paper's: 1/n sqrt of the sum of squares), and the best placement of a program"
-                .into(),
-        columns: words.map(Column::words).into_iter().chain([best]).collect(),
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        "Errors on points of the surface, which were never fitted (true RMS: relative; paper's: 1/n \
+         sqrt of the sum of squares), and the best placement of a program",
+        words.map(Column::words).into_iter().chain([best]),
+        rows,
+    )
 }
 
 pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
@@ -281,12 +278,8 @@ pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
 fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
     let mut grid = Grid::default();
     for point in &pair.surface {
-        let cell = match point.bandwidth {
-            Some(bandwidth) => Cell::Figure(Figure::plain(bandwidth)),
-            None => Cell::not_measured("an overlap that it needs is not known"),
-        };
         let [loads, fast] = [point.load_share, point.fast_share].map(|share| rounded(share, 2));
-        grid.add(format!("{loads} loads"), format!("{fast} fast"), cell);
+        grid.add(format!("{loads} loads"), format!("{fast} fast"), surface_cell(point));
     }
     let caption = format!(
         "Predicted GB/s{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
@@ -297,11 +290,18 @@ fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
     Some(table)
 }
 
+/// What the model gives at these shares, or why that is not known.
+pub(crate) fn surface_cell(point: &HybridSurfacePoint) -> Cell {
+    match point.bandwidth {
+        Some(bandwidth) => Cell::Figure(Figure::plain(bandwidth)),
+        None => Cell::not_measured("an overlap that it needs is not known"),
+    }
+}
+
 /// What the usual placements and the best ones give, by share of loads.
 fn best_shares(pair: &HybridPair, of: &str) -> Table {
     let value = |placement: Option<&HybridPlacement>| {
-        let bandwidth = placement.map(|it| it.prediction.bandwidth.value);
-        bandwidth.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it)))
+        Cell::figure(placement.map(|it| Figure::plain(it.prediction.bandwidth.value)))
     };
     let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.2}"));
     let mut is_any_open = false;
@@ -326,24 +326,13 @@ fn best_shares(pair: &HybridPair, of: &str) -> Table {
             value(apart),
         ]
     });
-    let rows = rows.collect();
     let open = "(!): not validated: no point with different shares for reads and writes was \
                 measured; try it on the program itself.";
-    Table {
-        caption: format!("Best shares of the fast memory, GB/s{of}"),
-        columns: [
-            "program",
-            "all slow",
-            "all fast",
-            "even",
-            "one share",
-            "best",
-            "reads, writes",
-            "best",
-        ]
-        .map(Column::words)
-        .into(),
+    Table::new(
+        format!("Best shares of the fast memory, GB/s{of}"),
+        ["program", "all slow", "all fast", "even", "one share", "best", "reads, writes", "best"]
+            .map(Column::words),
         rows,
-        notes: is_any_open.then(|| open.into()).into_iter().collect(),
-    }
+    )
+    .with_notes(is_any_open.then(|| open.into()))
 }

@@ -10,9 +10,10 @@ use nearfar_record::{Outcome, TransferKind};
 use super::figures::{percent_words, rounded};
 use super::hybrid::error_words;
 use super::result::ModelResult;
+use super::who::Who;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::figure::Figure;
+use crate::table::{Cell, Column, GB, Table, WORDS};
 use crate::terminal::section_text;
 
 pub(crate) fn placement_words(name: PlacementName) -> &'static str {
@@ -249,30 +250,35 @@ impl<'a> Speaker<'a> {
     }
 }
 
+/// `CPUs 0-63, fast node 1, slow node 0`.
+pub(crate) fn memories_words(of: &HybridMemories, who: &Who) -> String {
+    let HybridMemories { initiator, fast_node, slow_node, .. } = *of;
+    format!("{}, fast node {fast_node}, slow node {slow_node}", who.cpus(initiator))
+}
+
 /// What `predict` says of a program over two memories.
 pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
     let pairs = &answers.result.pairs;
-    let memories = |of: &HybridPairAnswer| {
-        let HybridMemories { initiator, fast_node, slow_node, .. } = of.memories;
-        format!("initiator {initiator}, fast node {fast_node}, slow node {slow_node}")
-    };
+    let who = &answers.measured.who;
+    let memories = |of: &HybridPairAnswer| memories_words(&of.memories, who);
     let findings = pairs.iter().flat_map(|of| {
         let prefix = if pairs.len() > 1 { memories(of) + ", " } else { String::new() };
         Speaker::of_answer(of).sentences(&prefix)
     });
     let program = pairs.first().map(|of| program_words(of.answer.load_share));
     answers.measured.heading()
-        + &section_text(&Section {
-            id: "placements",
-            title: "Placements over two memories",
-            about: format!(
-                "What a program gets of a fast and a slow memory: {}. Useful bytes.",
-                program.unwrap_or_default()
-            ),
-            tables: pairs.iter().map(|of| placements(&memories(of), of)).collect(),
-            findings: findings.collect(),
-            model_text: None,
-        })
+        + &section_text(
+            &Section::new(
+                "placements",
+                "Placements over two memories",
+                format!(
+                    "What a program gets of a fast and a slow memory: {}. Useful bytes.",
+                    program.unwrap_or_default()
+                ),
+                pairs.iter().map(|of| placements(&memories(of), of)).collect(),
+            )
+            .with_findings(findings.collect()),
+        )
 }
 
 fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
@@ -298,19 +304,22 @@ fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
             gain(PlacementName::Even),
         ]
     });
-    Table {
-        caption: format!("{memories}; gains over all fast, all slow and even"),
-        columns: vec![
-            Column::words("placement"),
-            Column::words("reads fast"),
-            Column::words("writes fast"),
-            Column::of("gives", Unit::GbPerS),
-            Column::words("longest"),
-            Column::words("over fast"),
-            Column::words("over slow"),
-            Column::words("over even"),
-        ],
-        rows: rows.collect(),
-        notes: vec![error_words(&of.errors)],
-    }
+    Table::new(
+        format!("{memories}; gains over all fast, all slow and even"),
+        Column::all(
+            [
+                "placement",
+                "reads fast",
+                "writes fast",
+                "gives",
+                "longest",
+                "over fast",
+                "over slow",
+                "over even",
+            ],
+            [WORDS, WORDS, WORDS, GB, WORDS, WORDS, WORDS, WORDS],
+        ),
+        rows,
+    )
+    .with_notes(vec![error_words(&of.errors)])
 }

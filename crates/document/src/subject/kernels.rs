@@ -8,15 +8,15 @@ use crate::printable::printable;
 /// The catalog of kernels; `characterize --kernel list --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KernelsView {
+pub struct KernelList {
     pub schema: &'static str,
     /// One entry for each, in the catalog's order.
-    pub kernels: Vec<KernelView>,
+    pub kernels: Vec<ListedKernel>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KernelView {
+pub struct ListedKernel {
     /// The word for it in arguments and records.
     pub kernel: &'static str,
     /// What it does to element i.
@@ -25,10 +25,10 @@ pub struct KernelView {
     pub variants: Vec<String>,
 }
 
-impl KernelsView {
+impl KernelList {
     /// The view of the catalog. `variants` gives those of a kernel by its name.
     pub fn new(variants: impl Fn(&str) -> Vec<String>) -> Self {
-        let view = |kernel: &nearfar_kernels::Kernel| KernelView {
+        let view = |kernel: &nearfar_kernels::Kernel| ListedKernel {
             kernel: kernel.name,
             formula: kernel.formula,
             variants: variants(kernel.name),
@@ -38,7 +38,7 @@ impl KernelsView {
 
     /// For people.
     pub fn text(&self) -> String {
-        let line = |view: &KernelView| {
+        let line = |view: &ListedKernel| {
             let variants = view.variants.join(", ");
             format!("{:9} {:22} {}\n", view.kernel, view.formula, printable(&variants))
         };

@@ -7,78 +7,77 @@ use nearfar_model::{
     Translation, USABLE_RISE,
 };
 use nearfar_record::{ChaseWalk, Outcome, Pages};
-use nearfar_units::{Bytes, Ratio, format_significant};
+use nearfar_units::{Bytes, format_significant};
 
 use super::figures::{count, significant};
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, NS, ONE, Table, WORDS};
 
 /// The answer in a sentence; `None` where nothing remote was measured.
-pub(crate) fn answer(model: &Latency) -> Option<String> {
+pub(crate) fn answer(model: &Latency, who: &Who) -> Option<String> {
     let span = model.span.found()?;
     Some(format!(
         "Remote memory takes {} to {} times as long as local memory (NUMA factor), the most from \
-         initiator {} to node {}.",
-        Figure::of(&ratio(span.least)).text,
+         {} to node {}.",
+        Figure::plain(span.least).text,
         Figure::of(&span.most).words(),
-        span.worst_initiator,
+        who.cpus(span.worst_initiator),
         span.worst_memory_node
     ))
 }
 
-fn ratio(value: Ratio) -> nearfar_record::Estimate<Ratio> {
-    nearfar_record::Estimate { value, interval: None, confidence: None, cases: Vec::new() }
-}
-
 /// What was measured and what it means; `chases` are those of `show`, without which idle times are the
 /// model's.
-pub(crate) fn section(chases: &[ChaseFigures], model: Option<&Latency>) -> Option<Section> {
-    let mut tables: Vec<Table> = idle(chases, model).into_iter().collect();
-    tables.extend(sizes(chases));
+pub(crate) fn section(
+    chases: &[ChaseFigures],
+    model: Option<&Latency>,
+    who: &Who,
+) -> Option<Section> {
+    let mut tables: Vec<Table> = idle(chases, model, who).into_iter().collect();
+    tables.extend(sizes(chases, who));
     if let Some(model) = model {
-        tables.extend(factors(model));
-        tables.extend(levels(model));
-        tables.extend(model.curves.iter().map(loaded));
+        tables.extend(factors(model, who));
+        tables.extend(levels(model, who));
+        tables.extend(model.curves.iter().map(|curve| loaded(curve, who)));
     } else {
-        tables.extend(loads(chases));
+        tables.extend(loads(chases, who));
     }
-    (!tables.is_empty()).then(|| Section {
-        id: "latency",
-        title: "Time of an access",
-        about:
-            "A thread follows a chain of cache lines in random order (a pointer chase), so that \
+    Section::new(
+        "latency",
+        "Time of an access",
+        "A thread follows a chain of cache lines in random order (a pointer chase), so that \
                 each access waits for the one before. Median over rounds, huge pages where they \
-                were got."
-                .into(),
+                were got.",
         tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
-}
-
-fn row(initiator: u32) -> String {
-    format!("initiator {initiator}")
+    )
+    .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+    .unless_empty()
 }
 
 fn column(node: u32) -> String {
     format!("node {node}")
 }
 
-fn idle(chases: &[ChaseFigures], model: Option<&Latency>) -> Option<Table> {
+fn idle(chases: &[ChaseFigures], model: Option<&Latency>, who: &Who) -> Option<Table> {
     let mut grid = Grid::default();
     if let (true, Some(model)) = (chases.is_empty(), model) {
         for pair in &model.factors {
             let missing = || Cell::not_measured("the access has no time");
             let time = pair.time.as_ref().map(|time| Cell::Figure(Figure::time(time)));
-            grid.add(row(pair.initiator), column(pair.memory_node), time.unwrap_or_else(missing));
+            grid.add(
+                who.label(pair.initiator),
+                column(pair.memory_node),
+                time.unwrap_or_else(missing),
+            );
         }
     }
     for chase in chases.iter().filter(|chase| chase.in_matrix) {
-        grid.add(row(chase.place.initiator), column(chase.place.memory_node), cell(chase));
+        grid.add(who.label(chase.place.initiator), column(chase.place.memory_node), cell(chase));
     }
-    grid.table("Idle: one thread of an initiator on each node".into(), "", Unit::Ns)
+    grid.table("Idle: one thread on each node".into(), "", Unit::Ns)
 }
 
 /// In place of a time where a round had no access: rounds that had some would say too little.
@@ -93,7 +92,7 @@ pub(crate) fn cell(chase: &ChaseFigures) -> Cell {
 }
 
 /// By size, walk and pages, of places where several were chased idle; what translating addresses adds.
-fn sizes(chases: &[ChaseFigures]) -> Vec<Table> {
+fn sizes(chases: &[ChaseFigures], who: &Who) -> Vec<Table> {
     let idle = chases.iter().filter(|chase| chase.place.load.is_none());
     let places = groups(idle, |chase| (chase.place.initiator, chase.place.memory_node));
     let table = |((initiator, node), of): ((u32, u32), Vec<&ChaseFigures>)| {
@@ -113,7 +112,7 @@ fn sizes(chases: &[ChaseFigures]) -> Vec<Table> {
             notes.extend(chase.translation.map(|it| translation_words(&way, &size, &it)));
             grid.add(size, way, cell(chase));
         }
-        let caption = format!("Idle, by size and walk: initiator {initiator} on node {node}");
+        let caption = format!("Idle, by size and walk: {} on node {node}", who.cpus(initiator));
         let mut table = grid.table(caption, "set", Unit::Ns)?;
         table.notes = notes;
         Some(table)
@@ -145,68 +144,64 @@ fn translation_words(way: &str, size: &str, translation: &Translation) -> String
 }
 
 /// Traffic beside each chase and what it makes of its time; the model's curves say more.
-fn loads(chases: &[ChaseFigures]) -> Option<Table> {
+fn loads(chases: &[ChaseFigures], who: &Who) -> Option<Table> {
     let rows = chases.iter().filter_map(|chase| {
         let load = chase.place.load.as_ref()?;
         let moved = chase.load.as_ref().map(Figure::sum);
-        let who = format!("{} on {}", chase.place.initiator, chase.place.memory_node);
+        let cpus = who.cpus(chase.place.initiator);
         Some(vec![
-            Cell::Text(who),
+            Cell::Text(format!("{cpus} on node {}", chase.place.memory_node)),
             Cell::Text(format!("{} x {} {}", load.threads, load.kernel, load.variant)),
-            Cell::text(load.pause_cycles.to_string()),
+            Cell::text(load.pause_cycles),
             Cell::of(&chase.case, moved, Counted::ActorBytes(1)),
             cell(chase),
         ])
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
-    (!rows.is_empty()).then(|| Table {
-        caption:
-            "Loaded: by the cycles that threads beside the chase pause after each KiB of an array"
-                .into(),
-        columns: vec![
-            Column::words("initiator on node"),
-            Column::words("beside"),
-            Column::words("pause"),
-            Column::of("traffic", Unit::GbPerS),
-            Column::of("time", Unit::Ns),
-        ],
+    Table::new(
+        "Loaded: by the cycles that threads beside the chase pause after each KiB of an array",
+        Column::all(
+            ["who on which node", "beside", "pause", "traffic", "time"],
+            [WORDS, WORDS, WORDS, GB, NS],
+        ),
         rows,
-        notes: Vec::new(),
-    })
+    )
+    .unless_empty()
 }
 
-fn factors(model: &Latency) -> Option<Table> {
+fn factors(model: &Latency, who: &Who) -> Option<Table> {
     let mut grid = Grid::default();
     for pair in &model.factors {
         let cell = match pair.factor.as_result() {
             Ok(factor) => Cell::Figure(Figure::of(factor)),
             Err(why) => Cell::not_measured(why),
         };
-        grid.add(row(pair.initiator), column(pair.memory_node), cell);
+        grid.add(who.label(pair.initiator), column(pair.memory_node), cell);
     }
-    let caption = "NUMA factor: idle time / the least of the initiator's own nodes";
+    let caption = "NUMA factor: idle time / the least of the CPUs' own nodes";
     let mut table = grid.table(caption.into(), "", Unit::One)?;
     if model.factors.iter().any(|pair| pair.is_short) {
         let short = model.factors.iter().filter(|pair| pair.is_short);
-        let places = short.map(|it| format!("{} on {}", it.initiator, it.memory_node));
+        let places =
+            short.map(|it| format!("{} on node {}", who.cpus(it.initiator), it.memory_node));
         table.notes.push(format!(
             "Caches answered a part of the accesses of {}: memory alone takes longer.",
             places.collect::<Vec<_>>().join(", ")
         ));
     }
-    table.notes.push(span_words(&model.span));
-    table.notes.extend(firmware_words(&model.factors));
+    table.notes.push(span_words(&model.span, who));
+    table.notes.extend(firmware_words(&model.factors, who));
     Some(table)
 }
 
-fn span_words(span: &Outcome<FactorSpan>) -> String {
+fn span_words(span: &Outcome<FactorSpan>, who: &Who) -> String {
     match span.as_result() {
         Ok(span) => format!(
-            "Remote: {} to {} over {}, the most from initiator {} to node {}.",
-            Figure::of(&ratio(span.least)).text,
+            "Remote: {} to {} over {}, the most from {} to node {}.",
+            Figure::plain(span.least).text,
             Figure::of(&span.most).words(),
             count(span.pairs, "pair"),
-            span.worst_initiator,
+            who.cpus(span.worst_initiator),
             span.worst_memory_node
         ),
         Err(why) => format!("Remote: no NUMA factor: {why}."),
@@ -214,7 +209,7 @@ fn span_words(span: &Outcome<FactorSpan>) -> String {
 }
 
 /// What the firmware says of remote nodes, and how far that is off.
-fn firmware_words(factors: &[NumaFactor]) -> Option<String> {
+fn firmware_words(factors: &[NumaFactor], who: &Who) -> Option<String> {
     let remote = factors.iter().filter(|pair| !pair.is_local);
     let known: Vec<(&NumaFactor, f64, f64)> =
         remote.filter_map(|pair| Some((pair, pair.firmware?, pair.firmware_error?))).collect();
@@ -226,9 +221,9 @@ fn firmware_words(factors: &[NumaFactor]) -> Option<String> {
         wrong => format!("{wrong} of {} contradicted", count(known.len(), "remote pair")),
     };
     Some(format!(
-        "Firmware (distance / 10): {verdict}; farthest off from initiator {} to node {}: it says {}, \
+        "Firmware (distance / 10): {verdict}; farthest off from {} to node {}: it says {}, \
          which is {} %.",
-        worst.initiator,
+        who.cpus(worst.initiator),
         worst.memory_node,
         significant(*says, 3),
         match (error * 100.0).round() {
@@ -239,7 +234,7 @@ fn firmware_words(factors: &[NumaFactor]) -> Option<String> {
     ))
 }
 
-fn levels(model: &Latency) -> Vec<Table> {
+fn levels(model: &Latency, who: &Who) -> Vec<Table> {
     let mut by_place: BTreeMap<(u32, u32), Vec<Vec<Cell>>> = BTreeMap::new();
     for level in &model.levels {
         let name = level.level.map_or_else(|| "memory".into(), |level| format!("L{level}"));
@@ -249,26 +244,21 @@ fn levels(model: &Latency) -> Vec<Table> {
             Cell::Figure(Figure::sampled(&level.time, Counted::AccessTime)),
         ]);
     }
-    let table = |((initiator, node), rows)| Table {
-        caption: format!(
-            "Idle, by the level that answers: initiator {initiator} before node {node}"
-        ),
-        columns: vec![Column::words("level"), Column::words("set"), Column::of("time", Unit::Ns)],
-        rows,
-        notes: Vec::new(),
+    let table = |((initiator, node), rows)| {
+        Table::new(
+            format!("Idle, by the level that answers: {} before node {node}", who.cpus(initiator)),
+            Column::all(["level", "set", "time"], [WORDS, WORDS, NS]),
+            rows,
+        )
     };
     by_place.into_iter().map(table).collect()
 }
 
-fn loaded(curve: &LoadedCurve) -> Table {
-    let times = |ns: f64| match &curve.idle {
-        Some(idle) => Cell::Figure(Figure::new(ns / idle.value.0, None, Unit::One)),
-        None => Cell::Empty,
-    };
+fn loaded(curve: &LoadedCurve, who: &Who) -> Table {
+    let times =
+        |ns: f64| Cell::figure(curve.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value.0)));
     let queue = curve.queue.found();
-    let law = |ns: Option<f64>| {
-        ns.map_or(Cell::Empty, |ns| Cell::Figure(Figure::new(ns, None, Unit::Ns)))
-    };
+    let law = |ns: Option<f64>| Cell::figure(ns.map(|ns| Figure::new(ns, None, Unit::Ns)));
     let idle = curve.idle.as_ref().map(|idle| {
         let time = Figure::sampled(idle, Counted::AccessTime);
         let base = law(queue.map(|queue| queue.base.0));
@@ -287,25 +277,20 @@ fn loaded(curve: &LoadedCurve) -> Table {
         notes.push(format!("{} without figures.", count(curve.missing, "point")));
     }
     notes.extend([knee_words(curve), usable_words(curve), queue_words(curve)]);
-    Table {
-        caption: format!(
-            "Loaded: initiator {} on {} node {}, beside {} of {} {}",
-            curve.initiator,
+    Table::new(
+        format!(
+            "Loaded: {} on {} node {}, beside {} of {} {}",
+            who.cpus(curve.initiator),
             if curve.is_local { "its own" } else { "the remote" },
             curve.memory_node,
             count(curve.threads as usize, "thread"),
             curve.kernel,
             curve.variant
         ),
-        columns: vec![
-            Column::of("traffic", Unit::GbPerS),
-            Column::of("time", Unit::Ns),
-            Column::of("times idle", Unit::One),
-            Column::of("queue", Unit::Ns),
-        ],
-        rows: idle.into_iter().chain(points).collect(),
-        notes,
-    }
+        Column::all(["traffic", "time", "times idle", "queue"], [GB, NS, ONE, NS]),
+        idle.into_iter().chain(points),
+    )
+    .with_notes(notes)
 }
 
 fn knee_words(curve: &LoadedCurve) -> String {
@@ -355,11 +340,11 @@ fn giga(bytes_per_s: f64) -> String {
 }
 
 /// What to do, in sentences.
-pub(crate) fn findings(model: &Latency) -> Vec<String> {
-    model.advice.iter().filter_map(|advice| finding(model, advice)).collect()
+pub(crate) fn findings(model: &Latency, who: &Who) -> Vec<String> {
+    model.advice.iter().filter_map(|advice| finding(model, advice, who)).collect()
 }
 
-fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
+fn finding(model: &Latency, advice: &LatencyAdvice, who: &Who) -> Option<String> {
     let curve = |place: &CurvePlace| model.curves.get(place.position);
     Some(match advice {
         LatencyAdvice::LeaveData => format!(
@@ -372,10 +357,10 @@ fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
             format!(
                 "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
                  its data on one node: remote accesses take {} to {} times as long; where data must \
-                 be remote, avoid initiator {} with node {}.",
+                 be remote, avoid {} with node {}.",
                 three(span.least.0),
                 Figure::of(&span.most).words(),
-                span.worst_initiator,
+                who.cpus(span.worst_initiator),
                 span.worst_memory_node
             )
         }
@@ -385,28 +370,29 @@ fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
             };
             let pair = model.factors.iter().find(is_it)?;
             format!(
-                "Do not place by the firmware's distances (`numactl --hardware`): from initiator \
-                 {initiator} to node {memory_node} they say {}, and {} was measured.",
+                "Do not place by the firmware's distances (`numactl --hardware`): from {} to \
+                 node {memory_node} they say {}, and {} was measured.",
+                who.cpus(*initiator),
                 format_significant(pair.firmware?, 2),
                 three(pair.factor.found()?.value.0)
             )
         }
-        LatencyAdvice::LimitTraffic { curve: place } => limit_words(curve(place)?, place)?,
-        LatencyAdvice::KnowKnee { curve: place } => knee_finding(curve(place)?, place)?,
+        LatencyAdvice::LimitTraffic { curve: place } => limit_words(curve(place)?, place, who)?,
+        LatencyAdvice::KnowKnee { curve: place } => knee_finding(curve(place)?, place, who)?,
         LatencyAdvice::LetTrafficRun { curve: place } => format!(
-            "Up to {} are no reason to separate a chase of initiator {}: accesses take at most {} \
+            "Up to {} are no reason to separate a chase on {}: accesses take at most {} \
              times the {} ns of an idle machine.",
             beside(curve(place)?, place),
-            curve(place)?.initiator,
+            who.cpus(curve(place)?.initiator),
             three(place.highest_rise),
             three(place.idle.0)
         ),
         LatencyAdvice::MeasureMore { curve: place } => format!(
-            "Whether up to {} are a reason to separate a chase of initiator {} is hidden by noise: \
+            "Whether up to {} are a reason to separate a chase on {} is hidden by noise: \
              accesses take {} times the {} ns of an idle machine, and {} times by the ends of the \
              intervals; measure more rounds on a quiet machine.",
             beside(curve(place)?, place),
-            curve(place)?.initiator,
+            who.cpus(curve(place)?.initiator),
             three(place.rise),
             three(place.idle.0),
             three(place.highest_rise)
@@ -424,10 +410,10 @@ fn beside(curve: &LoadedCurve, place: &CurvePlace) -> String {
     )
 }
 
-fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
+fn limit_words(curve: &LoadedCurve, place: &CurvePlace, who: &Who) -> Option<String> {
     let usable = curve.usable.found()?;
     Some(format!(
-        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while initiator {} waits for \
+        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while a thread on {} waits for \
          single accesses there; above it they take more than {USABLE_RISE} times the {} ns of an \
          idle machine.",
         curve.kernel,
@@ -435,22 +421,22 @@ fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
         giga(usable.traffic.0),
         giga(usable.least.0),
         usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
-        curve.initiator,
+        who.cpus(curve.initiator),
         three(place.idle.0)
     ))
 }
 
-fn knee_finding(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
+fn knee_finding(curve: &LoadedCurve, place: &CurvePlace, who: &Who) -> Option<String> {
     let knee = curve.knee.found()?;
     Some(format!(
-        "Of the traffic of {} (`{}`) on node {}, the first {} cost least: accesses of initiator {} \
+        "Of the traffic of {} (`{}`) on node {}, the first {} cost least: accesses from {} \
          take {} ns there, {} ns idle, and {} times the idle time beside all that they can move, {} \
          GB/s.",
         count(curve.threads as usize, "thread"),
         curve.kernel,
         curve.memory_node,
         Figure::of(&knee.traffic).words(),
-        curve.initiator,
+        who.cpus(curve.initiator),
         three(knee.time.0),
         three(place.idle.0),
         three(place.rise),

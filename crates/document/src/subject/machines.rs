@@ -8,7 +8,7 @@ use crate::printable::printable;
 /// --json` print it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MachinesView {
+pub struct MachineList {
     pub schema: &'static str,
     /// One entry for each.
     pub machines: Vec<MachineTitle>,
@@ -24,7 +24,7 @@ pub struct MachineTitle {
     pub title: String,
 }
 
-impl MachinesView {
+impl MachineList {
     /// The view of these machines: name and title of each.
     pub fn new(machines: Vec<(String, String)>) -> Self {
         let machines = machines.into_iter().map(|(name, title)| MachineTitle { name, title });

@@ -3,12 +3,14 @@
 use nearfar_machine::{CpuGroupSet, GroupBy, NodeSet, Relation};
 use nearfar_model::PairGroup;
 
+use super::who::Who;
+
 /// Phrases that are printed before the rest is counted.
 const MOST: usize = 8;
 
 /// Groups of pairs, a phrase each; the last phrases of many are counted.
-pub(crate) fn pair_words(groups: &[PairGroup], kind: GroupBy) -> Vec<String> {
-    let mut phrases: Vec<String> = groups.iter().map(|group| phrase(group, kind)).collect();
+pub(crate) fn pair_words(groups: &[PairGroup], kind: GroupBy, who: &Who) -> Vec<String> {
+    let mut phrases: Vec<String> = groups.iter().map(|group| phrase(group, kind, who)).collect();
     if phrases.len() > MOST {
         let more = phrases.len() - (MOST - 1);
         phrases.truncate(MOST - 1);
@@ -17,11 +19,11 @@ pub(crate) fn pair_words(groups: &[PairGroup], kind: GroupBy) -> Vec<String> {
     phrases
 }
 
-/// `local: initiators 0-3 on their own node`. The kind of memory goes unsaid where there is only one.
-fn phrase(group: &PairGroup, kind: GroupBy) -> String {
+/// `local: CPUs 0-15 on their own node`. The kind of memory goes unsaid where there is only one.
+fn phrase(group: &PairGroup, kind: GroupBy, of: &Who) -> String {
     let (relation, memory_kind, distance, numbers, is_one, except) = match group {
         PairGroup::Block { cpu_groups, memory_nodes } => {
-            return block_words(cpu_groups, memory_nodes, kind);
+            return block_words(cpu_groups, memory_nodes, kind, of);
         }
         PairGroup::Alike {
             relation,
@@ -32,8 +34,9 @@ fn phrase(group: &PairGroup, kind: GroupBy) -> String {
             except,
         } => (relation, memory_kind, distance, cpu_groups, is_one_node_each, except),
     };
-    let who = cpu_groups(kind, numbers);
-    let their = if numbers.len() == 1 { "its" } else { "their" };
+    let who = cpu_groups(kind, numbers, of);
+    let are_many = numbers.len() > 1 || who.starts_with("CPUs ");
+    let their = if are_many { "their" } else { "its" };
     let node = if *is_one { "node" } else { "nodes" };
     let memory = memory_kind.map_or_else(String::new, |memory| format!(" {memory}"));
     let distance = distance.map_or_else(String::new, |it| format!(" at distance {it}"));
@@ -47,19 +50,19 @@ fn phrase(group: &PairGroup, kind: GroupBy) -> String {
         Relation::OtherPackage => format!("{who} on{memory} nodes of other packages{distance}"),
     };
     let but: Vec<String> =
-        except.iter().map(|it| block_words(&it.cpu_groups, &it.memory_nodes, kind)).collect();
+        except.iter().map(|it| block_words(&it.cpu_groups, &it.memory_nodes, kind, of)).collect();
     if but.is_empty() { words } else { format!("{words}, except {}", but.join(", ")) }
 }
 
-fn block_words(who: &CpuGroupSet, nodes: &NodeSet, kind: GroupBy) -> String {
+fn block_words(groups: &CpuGroupSet, nodes: &NodeSet, kind: GroupBy, who: &Who) -> String {
     let plural = if nodes.len() == 1 { "" } else { "s" };
-    format!("{} on node{plural} {nodes}", cpu_groups(kind, who))
+    format!("{} on node{plural} {nodes}", cpu_groups(kind, groups, who))
 }
 
-/// `initiator 0`, `L3 domains 0-3,8`.
-pub(crate) fn cpu_groups(kind: GroupBy, numbers: &CpuGroupSet) -> String {
+/// `CPUs 0-15`, `L3 domains 0-3,8`.
+fn cpu_groups(kind: GroupBy, numbers: &CpuGroupSet, who: &Who) -> String {
     let name = match kind {
-        GroupBy::Memory => "initiator",
+        GroupBy::Memory => return who.all_cpus(numbers.iter()),
         GroupBy::L3 => "L3 domain",
         GroupBy::Core => "core",
     };
@@ -67,9 +70,17 @@ pub(crate) fn cpu_groups(kind: GroupBy, numbers: &CpuGroupSet) -> String {
     format!("{name}{plural} {numbers}")
 }
 
-/// `initiator 0`.
-pub(crate) fn cpu_group(kind: GroupBy, number: u32) -> String {
-    cpu_groups(kind, &CpuGroupSet::single(number))
+/// The same of one as the label of a row.
+pub(crate) fn group_label(kind: GroupBy, number: u32, who: &Who) -> String {
+    match kind {
+        GroupBy::Memory => who.label(number),
+        GroupBy::L3 | GroupBy::Core => cpu_group(kind, number, who),
+    }
+}
+
+/// `CPUs 0-3`, `core 5`.
+pub(crate) fn cpu_group(kind: GroupBy, number: u32, who: &Who) -> String {
+    cpu_groups(kind, &CpuGroupSet::single(number), who)
 }
 
 #[cfg(test)]
@@ -105,7 +116,7 @@ mod tests {
     fn words(of_class: Pairs<'_>, all: Pairs<'_>, at: impl Fn(u32, u32) -> NodePosition) -> String {
         let all = all.iter().map(|&(index, node)| ((index, node), at(index, node))).collect();
         let groups = pair_groups(&of_class.iter().copied().collect(), &all);
-        pair_words(&groups, GroupBy::Memory).join("\n  ")
+        pair_words(&groups, GroupBy::Memory, &Who::default()).join("\n  ")
     }
 
     fn everything(cpu_groups: u32) -> Vec<(u32, u32)> {

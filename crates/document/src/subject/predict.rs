@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::classes::{alpha_figure, maximum_words, rate};
 use super::figures::significant;
-use super::measured::MeasuredView;
+use super::origin::Origin;
 use super::pair_words::cpu_group;
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::Unit;
 use crate::table::{Cell, Column, Table};
@@ -21,40 +22,39 @@ use crate::terminal::section_text;
 /// What programs get whose accesses are shared out over classes; `predict --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PredictView {
+pub struct PredictedAccesses {
     pub schema: &'static str,
     /// The record that the alphas are of; nothing where they were given.
     #[serde(flatten)]
-    pub measured: Option<MeasuredView>,
+    pub measured: Option<Origin>,
     #[serde(flatten)]
     pub result: AccessPrediction,
 }
 
-impl PredictView {
+impl PredictedAccesses {
     /// A prediction by the alphas of a record, or by given ones.
     pub fn new(record: Option<&Record>, result: AccessPrediction) -> Self {
-        let measured = record.map(MeasuredView::new);
+        let measured = record.map(Origin::new);
         Self { schema: "nearfar.predict/2", measured, result }
     }
 
     /// For people.
     pub fn text(&self) -> String {
         let AccessPrediction { alphas, answer } = &self.result;
+        let who = self.measured.as_ref().map_or_else(Who::default, |it| it.who.clone());
         let mut table = match answer {
             AccessAnswer::Programs(programs) => program_table(programs, alphas),
-            AccessAnswer::Processes(processes) => process_table(processes, alphas),
+            AccessAnswer::Processes(processes) => process_table(processes, alphas, &who),
         };
         if let (AlphaKind::Relative, Err(why)) = (alphas.alphas_are, alphas.gamma.as_result()) {
             table.notes.insert(0, format!("The theoretical maximum is unknown: {why}."));
         }
-        let text = section_text(&Section {
-            id: "predict",
-            title: "What programs get",
-            about: alpha_words(alphas),
-            tables: vec![table],
-            findings: Vec::new(),
-            model_text: None,
-        });
+        let text = section_text(&Section::new(
+            "predict",
+            "What programs get",
+            alpha_words(alphas),
+            vec![table],
+        ));
         match &self.measured {
             Some(measured) => measured.heading() + &text,
             None => text.trim_start().into(),
@@ -113,27 +113,27 @@ fn program_table(programs: &[ProgramAccess], alphas: &ClassAlphas) -> Table {
     let names = ["D", "serial", "overlap"];
     let parts = names.map(|name| Column::of(name, Unit::One));
     let columns = std::iter::once(Column::words("shares")).chain(parts);
-    Table {
-        caption: "What programs get, by the shares of their accesses".into(),
-        columns: columns.chain(rate_columns(alphas, names)).collect(),
-        rows: programs.iter().map(row).collect(),
-        notes: vec![
-            "D = sum(alpha x share), the paper's figure (braithwaite2012, eq. 4.6).".into(),
-            "By time, serial: 1 / sum(share / alpha), one access after the other; overlap: 1 / \
+    Table::new(
+        "What programs get, by the shares of their accesses",
+        columns.chain(rate_columns(alphas, names)),
+        programs.iter().map(row),
+    )
+    .with_notes(vec![
+        "D = sum(alpha x share), the paper's figure (braithwaite2012, eq. 4.6).".into(),
+        "By time, serial: 1 / sum(share / alpha), one access after the other; overlap: 1 / \
              max(share / alpha), accesses to all classes at once."
-                .into(),
-        ],
-    }
+            .into(),
+    ])
 }
 
-fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
+fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas, who: &Who) -> Table {
     let (kind, places) = (processes.reach.places_are, &processes.reach.places);
     let rows = processes.outcomes.iter().map(|outcome| {
         let mapping = &outcome.mapping;
         let example = mapping.example.iter().filter_map(|&place| places.get(place));
-        let example: Vec<String> = example.map(|place| place_words(place, kind)).collect();
+        let example: Vec<String> = example.map(|place| place_words(place, kind, who)).collect();
         let in_unit = rates([outcome.slowest_lone_gb_per_s, outcome.sum_lone_gb_per_s]);
-        [Cell::text(mapping.count.to_string()), share_words(&mapping.shares)]
+        [Cell::text(mapping.count), share_words(&mapping.shares)]
             .into_iter()
             .chain([mapping.slowest_alpha, mapping.d].map(alpha_cell))
             .chain(in_unit)
@@ -143,7 +143,7 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
     let place = match kind {
         PlaceKind::Positions => "place, by its position in --reach,",
         PlaceKind::MemoryNodes => "memory node with the data",
-        PlaceKind::CpuGroups(GroupBy::Memory) => "initiator (and its node)",
+        PlaceKind::CpuGroups(GroupBy::Memory) => "CPUs (and their node)",
         PlaceKind::CpuGroups(GroupBy::L3) => "L3 domain (and its node)",
         PlaceKind::CpuGroups(GroupBy::Core) => "core (and its node)",
     };
@@ -170,23 +170,23 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
         Column::of("D", Unit::One),
     ];
     let alone = rate_columns(alphas, ["slowest alone", "sum alone"]);
-    Table {
-        caption: "What processes get that run at the same time, by their mapping to places".into(),
-        columns: columns.into_iter().chain(alone).chain([Column::words("example")]).collect(),
-        rows: rows.collect(),
-        notes,
-    }
+    Table::new(
+        "What processes get that run at the same time, by their mapping to places",
+        columns.into_iter().chain(alone).chain([Column::words("example")]),
+        rows,
+    )
+    .with_notes(notes)
 }
 
-/// `initiator 0 (node 8)`, `node 3`, or the position.
-fn place_words(place: &MappingPlace, kind: PlaceKind) -> String {
+/// `CPUs 0-3 (node 8)`, `node 3`, or the position.
+fn place_words(place: &MappingPlace, kind: PlaceKind, who: &Who) -> String {
     match (kind, place.cpu_node) {
         (PlaceKind::Positions, _) => place.index.to_string(),
         (PlaceKind::MemoryNodes, _) => format!("node {}", place.index),
         (PlaceKind::CpuGroups(kind), Some(node)) => {
-            format!("{} (node {node})", cpu_group(kind, place.index))
+            format!("{} (node {node})", cpu_group(kind, place.index, who))
         }
-        (PlaceKind::CpuGroups(kind), None) => cpu_group(kind, place.index),
+        (PlaceKind::CpuGroups(kind), None) => cpu_group(kind, place.index, who),
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     fn programs(alphas: &[f64], shares: &[&[f64]]) -> String {
         let shares: Vec<Vec<f64>> = shares.iter().map(|shares| shares.to_vec()).collect();
         let prediction = ClassAlphas::given(alphas.into(), None).programs(&shares).unwrap();
-        PredictView::new(None, prediction).text()
+        PredictedAccesses::new(None, prediction).text()
     }
 
     /// Two processes on places 0 and 3, whose initiator's nodes are 8 and 9.
@@ -212,7 +212,7 @@ mod tests {
             [(0, 8), (3, 9)].map(|(index, node)| MappingPlace { index, cpu_node: Some(node) });
         let targets = vec![target.clone(), target];
         let reach = Reach { places_are, places: places.into(), targets };
-        PredictView::new(None, alphas.processes(reach).unwrap()).text()
+        PredictedAccesses::new(None, alphas.processes(reach).unwrap()).text()
     }
 
     #[test]

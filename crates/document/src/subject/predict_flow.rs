@@ -6,9 +6,10 @@ use nearfar_units::BytesPerSecond;
 
 use super::flow::{part_words, percents};
 use super::result::ModelResult;
+use super::who::Who;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::figure::Figure;
+use crate::table::{Cell, Column, GB, Table, WORDS};
 use crate::terminal::section_text;
 
 /// So many parts are shown; `--json` has all.
@@ -16,14 +17,14 @@ const SHOWN_PARTS: usize = 8;
 
 /// For people.
 pub fn predict_flow_text(answer: &ModelResult<FlowPrediction>) -> String {
-    answer.measured.heading() + &section_text(&section(&answer.result))
+    answer.measured.heading() + &section_text(&section(&answer.result, &answer.measured.who))
 }
 
-fn section(of: &FlowPrediction) -> Section {
-    Section {
-        id: "predict-flow",
-        title: "Streams at the same time",
-        about: format!(
+fn section(of: &FlowPrediction, who: &Who) -> Section {
+    Section::new(
+        "predict-flow",
+        "Streams at the same time",
+        format!(
             "Streams of {} ({}), useful GB/s, by the flow model; give or take {} (its error is {}, \
              on {}).",
             of.kernel.kernel,
@@ -32,17 +33,17 @@ fn section(of: &FlowPrediction) -> Section {
             percents(of.trust.model_error),
             of.trust.judged_by
         ),
-        tables: vec![streams(&of.streams), parts(&of.parts)],
-        findings: findings(of),
-        model_text: None,
-    }
+        vec![streams(&of.streams, who), parts(&of.parts, who)],
+    )
+    .with_findings(findings(of, who))
 }
 
-fn streams(streams: &[PredictedStream]) -> Table {
+fn streams(streams: &[PredictedStream], who: &Who) -> Table {
     let plain = |rate: &Estimate<BytesPerSecond>| Cell::Figure(Figure::plain(rate.value));
     let row = |(index, it): (usize, &PredictedStream)| {
         let threads: u32 = it.threads.iter().map(|own| own.threads).sum();
-        let limit = it.limit.as_ref().map_or_else(|| "its own threads".into(), part_words);
+        let limit =
+            it.limit.as_ref().map_or_else(|| "its own threads".into(), |it| part_words(it, who));
         vec![
             Cell::Text(format!("stream {index}")),
             Cell::Text(threads.to_string()),
@@ -54,33 +55,24 @@ fn streams(streams: &[PredictedStream]) -> Table {
     };
     let binding =
         |(index, it): (usize, &PredictedStream)| format!("stream {index}: {}", it.binding);
-    Table {
-        caption: "What each gets".into(),
-        columns: vec![
-            Column::words(""),
-            Column::words("threads"),
-            Column::of("alone", Unit::GbPerS),
-            Column::of("together", Unit::GbPerS),
-            Column::words("kept"),
-            Column::words("slowed most by"),
-        ],
-        rows: streams.iter().enumerate().map(row).collect(),
-        notes: streams.iter().enumerate().map(binding).collect(),
-    }
+    Table::new(
+        "What each gets",
+        Column::all(
+            ["", "threads", "alone", "together", "kept", "slowed most by"],
+            [WORDS, WORDS, GB, GB, WORDS, WORDS],
+        ),
+        streams.iter().enumerate().map(row),
+    )
+    .with_notes(streams.iter().enumerate().map(binding))
 }
 
-fn parts(parts: &[FilledPart]) -> Table {
-    let row = |it: &FilledPart| [part_words(&it.part), percents(it.filled_share)];
+fn parts(parts: &[FilledPart], who: &Who) -> Table {
+    let row = |it: &FilledPart| [part_words(&it.part, who), percents(it.filled_share)];
     let rows = parts.iter().take(SHOWN_PARTS).map(|it| row(it).map(Cell::Text).into());
-    Table {
-        caption: "The fullest parts".into(),
-        columns: ["part", "filled"].map(Column::words).into(),
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+    Table::new("The fullest parts", ["part", "filled"].map(Column::words), rows)
 }
 
-fn findings(of: &FlowPrediction) -> Vec<String> {
+fn findings(of: &FlowPrediction, who: &Who) -> Vec<String> {
     let mut sentences = Vec::new();
     let are_several = of.streams.len() > 1;
     if are_several {
@@ -92,7 +84,7 @@ fn findings(of: &FlowPrediction) -> Vec<String> {
         sentences.push(format!(
             "Of what slows streams {} is the fullest ({}): more threads there gain little; if \
              other parts are less full, move data or threads off it.",
-            part_words(&fullest.part),
+            part_words(&fullest.part, who),
             percents(fullest.filled_share)
         ));
     } else {

@@ -8,9 +8,10 @@ use nearfar_units::{Bytes, format_significant};
 
 use super::counter_reasons::unavailable_lines;
 use super::figures::{count, percent_words, significant};
+use super::who::Who;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::{table, table_in_blocks};
+use crate::terminal::table::{table, table_in_blocks, table_with_numbers};
 
 /// Looks that are listed: the first, the last and some between.
 const LISTED_LOOKS: usize = 8;
@@ -105,31 +106,21 @@ fn access(profile: &Profile) -> String {
     );
     let mut pairs: Vec<_> = access.pairs.iter().collect();
     pairs.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let who = Who::of_profile(profile);
     let rows = pairs.iter().take(LISTED_PAIRS).map(|pair| {
-        let cpus = profile.initiators.iter().find(|it| it.index == pair.initiator);
         vec![
-            format!("initiator {}", pair.initiator),
-            cpus.map_or("-".into(), |it| shortened(&it.cpus.to_string())),
+            who.cpus(pair.initiator),
             format!("node {}", pair.memory_node),
             percent_words(pair.share),
         ]
     });
-    let header = ["threads of", "CPUs", "memory of", "accesses"].map(String::from).to_vec();
-    let mut text = format!("\n{}{}", paragraph("", &what), table(header, rows.collect(), 3));
+    let header = ["threads on", "memory of", "accesses"].map(String::from).to_vec();
+    let mut text = format!("\n{}{}", paragraph("", &what), table(header, rows.collect(), 2));
     if pairs.len() > LISTED_PAIRS {
         let more = count(pairs.len() - LISTED_PAIRS, "smaller pair");
         text += &paragraph(" ", &format!("and {more} (--json has them)"));
     }
     text
-}
-
-/// CPU lists of many pieces would make a table wider than a terminal.
-fn shortened(cpus: &str) -> String {
-    const MOST: usize = 40;
-    if cpus.chars().count() <= MOST {
-        return cpus.into();
-    }
-    cpus.chars().take(MOST - 2).chain("..".chars()).collect()
 }
 
 fn classes(profile: &Profile) -> String {
@@ -173,7 +164,7 @@ fn figures(profile: &Profile) -> String {
         return format!("\n{}", paragraph("", "What it moves and computes is not known (below)."));
     }
     let header = ["by counters", "", " "].map(String::from).to_vec();
-    format!("\n{}", crate::terminal::table::table_with_numbers(header, rows, 1..2))
+    format!("\n{}", table_with_numbers(header, rows, 1..2))
 }
 
 /// The counters with a count, and those without by their reasons.

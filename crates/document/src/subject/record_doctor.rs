@@ -12,12 +12,13 @@ use serde::Serialize;
 
 use super::doctor::check_lines;
 use super::figures::simulated_line;
-use super::measured::MeasuredView;
+use super::origin::{Origin, seal_check};
+use super::who::Who;
+
 use super::record_doctor_words::{
     level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
     unsteady_remedy, unsteady_words,
 };
-use super::sealing::seal_check;
 use crate::printable::printable;
 
 /// Which part of a machine falls short of its twins (docs/models/twins.md); `doctor RECORD --json`
@@ -27,7 +28,7 @@ use crate::printable::printable;
 pub struct RecordDoctor {
     pub schema: &'static str,
     #[serde(flatten)]
-    pub measured: MeasuredView,
+    pub measured: Origin,
     #[serde(flatten)]
     pub twins: Twins,
     /// Cells without a figure, by memory node and reason.
@@ -41,8 +42,8 @@ impl RecordDoctor {
     /// is not known.
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
         let (twins, unmeasured) = (twins(record), unmeasured(record));
-        let checks = checks(record, &twins, &unmeasured, gamma);
-        let (schema, measured) = ("nearfar.record-doctor/2", MeasuredView::new(record));
+        let (schema, measured) = ("nearfar.record-doctor/2", Origin::new(record));
+        let checks = checks(record, &twins, &unmeasured, gamma, &measured.who);
         Self { schema, measured, twins, unmeasured, checks }
     }
 
@@ -80,6 +81,7 @@ fn checks(
     twins: &Twins,
     unmeasured: &[Unmeasured],
     gamma: Result<TheoreticalMaximum, String>,
+    who: &Who,
 ) -> Vec<Check> {
     let kind = record.header.inputs.group_by;
     let check = |check: &str, standing, finding, remedy: String| Check {
@@ -89,14 +91,14 @@ fn checks(
         remedy: Some(remedy),
     };
     let low = twins.findings.iter().map(|finding| {
-        let words = shortfall_words(finding, kind);
+        let words = shortfall_words(finding, kind, who);
         check("twins", Standing::Failed, words, remedy(finding))
     });
     let unsteady = twins.unsteady.iter().map(|part| {
-        check("unsteady", Standing::Failed, unsteady_words(part, kind), unsteady_remedy())
+        check("unsteady", Standing::Failed, unsteady_words(part, kind, who), unsteady_remedy())
     });
     let levels = twins.hidden_levels.iter().map(|level| {
-        check("hidden_level", Standing::Warning, level_words(level), level_remedy(level))
+        check("hidden_level", Standing::Warning, level_words(level, who), level_remedy(level))
     });
     let missing = unmeasured.iter().map(|missing| {
         let words = unmeasured_words(missing);
@@ -133,7 +135,7 @@ fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
     let resolution = twins.resolution.unwrap_or(FLOOR);
     let mut finding = format!(
         "{} cells in {} groups of twins were compared; no part of the machine falls short of its \
-         twins (any memory node or initiator that lost more than {:.1} % would show)",
+         twins (any memory node or its cores that lost more than {:.1} % would show)",
         twins.compared,
         twins.groups,
         resolution * 100.0

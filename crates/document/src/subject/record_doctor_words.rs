@@ -8,16 +8,19 @@ use nearfar_model::{
 };
 use nearfar_units::format_significant;
 
+use super::pair_words::cpu_group;
+use super::who::Who;
+
 /// A node with less memory than this share of its twins' lacks a module.
 const SMALLER: f64 = 0.9;
 
 /// What falls short, by how much, and what that rests on.
-pub(crate) fn shortfall_words(finding: &Shortfall, kind: GroupBy) -> String {
+pub(crate) fn shortfall_words(finding: &Shortfall, kind: GroupBy, who: &Who) -> String {
     let part = match finding.or_place {
         Some(other) => {
-            format!("{} or {}", part_words(finding.place, kind), part_words(other, kind))
+            format!("{} or {}", part_words(finding.place, kind, who), part_words(other, kind, who))
         }
-        None => part_words(finding.place, kind),
+        None => part_words(finding.place, kind, who),
     };
     let ratio = |value| format_significant(value, 3);
     let twins = match (finding.against, finding.fewest_twins) {
@@ -44,12 +47,12 @@ fn loads(kernels: &BTreeSet<String>, threads: &BTreeSet<u32>) -> String {
 }
 
 /// Which part scatters, and how much more than its twins.
-pub(crate) fn unsteady_words(part: &Unsteadiness, kind: GroupBy) -> String {
+pub(crate) fn unsteady_words(part: &Unsteadiness, kind: GroupBy, who: &Who) -> String {
     let percent = |fraction: f64| format_significant(fraction * 100.0, 2);
     format!(
         "{} is unsteady: its rounds scatter by {} %, those of its twins by {} %, in {} of {} \
          cells; {}",
-        part_words(part.place, kind),
+        part_words(part.place, kind, who),
         percent(part.scatter),
         percent(part.twins_scatter),
         part.cells,
@@ -65,15 +68,18 @@ pub(crate) fn unsteady_remedy() -> String {
 }
 
 /// Which pairs are further apart than the firmware says.
-pub(crate) fn level_words(level: &HiddenLevel) -> String {
+pub(crate) fn level_words(level: &HiddenLevel, who: &Who) -> String {
     /// Pairs that a line names.
     const MOST: usize = 12;
     let what = match level.between {
-        Between::Nodes => "pairs of initiator and node",
+        Between::Nodes => "pairs of cores and node",
         Between::Packages => "pairs of packages",
     };
-    let pairs: Vec<String> =
-        level.pairs.iter().take(MOST).map(|(from, to)| format!("{from}-{to}")).collect();
+    let pair = |&(from, to): &(u32, u32)| match level.between {
+        Between::Nodes => format!("{} on node {to}", who.cpus(from)),
+        Between::Packages => format!("{from}-{to}"),
+    };
+    let pairs: Vec<String> = level.pairs.iter().take(MOST).map(pair).collect();
     let more = if level.pairs.len() > MOST { ", .." } else { "" };
     format!(
         "{} {what} form a level of their own at {} of their twins: {}{more}; the firmware's \
@@ -132,27 +138,22 @@ pub(crate) fn unmeasured_remedy(missing: &Unmeasured) -> String {
 }
 
 /// A part in the machine's terms.
-pub(crate) fn part_words(place: Place, kind: GroupBy) -> String {
+pub(crate) fn part_words(place: Place, kind: GroupBy, who: &Who) -> String {
     match place {
         Place::Memory { node } => format!("memory of node {node}"),
-        Place::Initiator { initiator } => format!("cores of initiator {initiator}"),
+        Place::Initiator { initiator } => format!("cores of {}", who.cpus(initiator)),
         Place::CpuGroup { index, initiator } => {
-            let name = match kind {
-                GroupBy::Memory => "initiator",
-                GroupBy::L3 => "L3 domain",
-                GroupBy::Core => "core",
-            };
-            format!("{name} {index} of initiator {initiator}")
+            format!("{} of {}", cpu_group(kind, index, who), who.cpus(initiator))
         }
         Place::PackageLink { first, second } => {
             format!("link between packages {first} and {second}")
         }
         Place::PackageToPackage { from, to } => format!("link from package {from} to package {to}"),
         Place::InitiatorToPackage { initiator, to } => {
-            format!("link from initiator {initiator} to package {to}")
+            format!("link from {} to package {to}", who.cpus(initiator))
         }
         Place::Path { initiator, node } => {
-            format!("path from initiator {initiator} to node {node}")
+            format!("path from {} to node {node}", who.cpus(initiator))
         }
     }
 }
@@ -218,7 +219,7 @@ mod tests {
         let node = || finding(Place::Memory { node: 5 });
         let initiator = || finding(Place::Initiator { initiator: 1 });
         let mut text = String::new();
-        for (shortfall, cpu_group) in [
+        for (shortfall, kind) in [
             (node(), GroupBy::Memory),
             (
                 Shortfall { or_place: Some(Place::Initiator { initiator: 5 }), ..node() },
@@ -237,7 +238,7 @@ mod tests {
                 GroupBy::Memory,
             ),
         ] {
-            let words = shortfall_words(&shortfall, cpu_group);
+            let words = shortfall_words(&shortfall, kind, &Who::default());
             text += &format!("{words}\n  {}\n", remedy(&shortfall));
         }
         let part = Unsteadiness {
@@ -249,14 +250,14 @@ mod tests {
             kernels: ["load"].map(String::from).into(),
             threads: [1, 16].into(),
         };
-        text += &format!("{}\n", unsteady_words(&part, GroupBy::Memory));
+        text += &format!("{}\n", unsteady_words(&part, GroupBy::Memory, &Who::default()));
         for pairs in [2, 13] {
             let level = HiddenLevel {
                 between: Between::Nodes,
                 pairs: (0..pairs).map(|pair| (pair, pair + 1)).collect(),
                 ratio: 0.94,
             };
-            text += &format!("{}\n", level_words(&level));
+            text += &format!("{}\n", level_words(&level, &Who::default()));
         }
         let code = nearfar_record::ReasonCode::NoRoom;
         let refused = WhyUnmeasured::Refused { code, text: "the node is full".into() };

@@ -4,7 +4,7 @@ use nearfar_model::{FittedModel, ModelKind};
 use nearfar_record::Record;
 use serde::Serialize;
 
-use super::measured::MeasuredView;
+use super::origin::Origin;
 
 /// What `model RECORD NAME --json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -13,14 +13,14 @@ pub struct ModelResult<Model> {
     /// Its format.
     pub schema: &'static str,
     #[serde(flatten)]
-    pub measured: MeasuredView,
+    pub measured: Origin,
     #[serde(flatten)]
     pub result: Model,
 }
 
 impl<Model> ModelResult<Model> {
     pub fn new(schema: &'static str, record: &Record, result: Model) -> Self {
-        Self { schema, measured: MeasuredView::new(record), result }
+        Self { schema, measured: Origin::new(record), result }
     }
 }
 

@@ -8,10 +8,11 @@ use nearfar_record::{Roof, RoofPurpose};
 use nearfar_units::format_significant;
 
 use super::figures::{count, percent_words, significant};
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GFLOP, ONE, Table, WORDS};
 
 /// What limits: `contended node 0, 4 initiators`.
 pub(crate) fn roof_words(roof: Roof, is_local: Option<bool>) -> String {
@@ -31,38 +32,42 @@ pub(crate) fn roof_words(roof: Roof, is_local: Option<bool>) -> String {
 
 /// What was measured and what it means; `measured` are the roofs and points of `show`, without which
 /// roofs are the model's.
-pub(crate) fn section(measured: &[RoofFigures], model: Option<&Roofline>) -> Option<Section> {
+pub(crate) fn section(
+    measured: &[RoofFigures],
+    model: Option<&Roofline>,
+    who: &Who,
+) -> Option<Section> {
     let mut initiators: Vec<u32> = measured.iter().map(|roof| roof.place.initiator).collect();
     initiators.sort_unstable();
     initiators.dedup();
     let of_initiators = initiators.into_iter().flat_map(|initiator| {
         let of: Vec<&RoofFigures> =
             measured.iter().filter(|it| it.place.initiator == initiator).collect();
-        [measured_ceilings(initiator, &of), measured_roofs(initiator, &of), points(initiator, &of)]
+        let cpus = who.cpus(initiator);
+        [measured_ceilings(&cpus, &of), measured_roofs(&cpus, &of), points(&cpus, &of)]
     });
     let mut tables: Vec<Table> = of_initiators.flatten().collect();
     if let Some((first, others)) = model.and_then(|model| model.charts.split_first()) {
         if tables.is_empty() {
-            tables.extend(ceilings(first));
-            tables.extend(roofs(first));
+            tables.extend(ceilings(first, who));
+            tables.extend(roofs(first, who));
         }
-        tables.extend(ridges(first));
-        tables.extend(errors(first));
+        tables.extend(ridges(first, who));
+        tables.extend(errors(first, who));
         if measured.is_empty() && !others.is_empty() {
-            tables.push(others_table(others));
+            tables.push(others_table(others, who));
         }
     }
-    (!tables.is_empty()).then(|| Section {
-        id: "roofline",
-        title: "Roofline",
-        about: "What an initiator's threads attain together at an arithmetic intensity (FLOPs per byte \
-                that the cores request): the lower of a ceiling of arithmetic and intensity x a roof \
-                of bandwidth (useful bytes). A ridge is where a roof meets a ceiling."
-            .into(),
+    Section::new(
+        "roofline",
+        "Roofline",
+        "What the threads of CPUs with the same memory attain together at an arithmetic intensity \
+         (FLOPs per byte that the cores request): the lower of a ceiling of arithmetic and intensity \
+         x a roof of bandwidth (useful bytes). A ridge is where a roof meets a ceiling.",
         tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
+    )
+    .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+    .unless_empty()
 }
 
 fn is_roof(roof: &RoofFigures) -> bool {
@@ -74,16 +79,16 @@ fn flops(roof: &RoofFigures) -> Cell {
     Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops), counted)
 }
 
-fn measured_ceilings(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
+fn measured_ceilings(cpus: &str, all: &[&RoofFigures]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.place.roof == Roof::Compute) {
         grid.add(roof.place.kernel.clone(), roof.place.variant.clone(), flops(roof));
     }
-    let caption = format!("Initiator {initiator}: arithmetic on registers");
+    let caption = format!("{cpus}: arithmetic on registers");
     grid.table(caption, "kernel", Unit::GflopPerS)
 }
 
-fn measured_roofs(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
+fn measured_roofs(cpus: &str, all: &[&RoofFigures]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.place.roof != Roof::Compute) {
         let counted = Counted::ActorBytes(roof.place.actor as usize);
@@ -94,53 +99,39 @@ fn measured_roofs(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
             cell,
         );
     }
-    grid.table(format!("Initiator {initiator}: roofs of bandwidth"), "roof", Unit::GbPerS)
+    grid.table(format!("{cpus}: roofs of bandwidth"), "roof", Unit::GbPerS)
 }
 
-fn points(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
-    let rows: Vec<Vec<Cell>> = all
-        .iter()
-        .filter(|roof| !is_roof(roof))
-        .map(|roof| {
-            let ratio = |value: Option<f64>| {
-                value.map_or(Cell::Empty, |value| Cell::Figure(Figure::new(value, None, Unit::One)))
-            };
-            vec![
-                Cell::text(roof_words(roof.place.roof, roof.is_local)),
-                Cell::text(format!("{} {}", roof.place.kernel, roof.place.variant)),
-                ratio(roof.intensity),
-                flops(roof),
-                ratio(roof.attainable.map(|attainable| attainable.ratio)),
-            ]
-        })
-        .collect();
-    (!rows.is_empty()).then(|| Table {
-        caption: format!("Initiator {initiator}: points of known intensity below their roofs"),
-        columns: vec![
-            Column::words("roof"),
-            Column::words("mix"),
-            Column::of("FLOPs per byte", Unit::One),
-            Column::of("measured", Unit::GflopPerS),
-            Column::of("measured / attainable", Unit::One),
-        ],
+fn points(cpus: &str, all: &[&RoofFigures]) -> Option<Table> {
+    let rows = all.iter().filter(|roof| !is_roof(roof)).map(|roof| {
+        vec![
+            Cell::text(roof_words(roof.place.roof, roof.is_local)),
+            Cell::text(format!("{} {}", roof.place.kernel, roof.place.variant)),
+            Cell::figure(roof.intensity.map(Figure::ratio)),
+            flops(roof),
+            Cell::figure(roof.attainable.map(|attainable| Figure::ratio(attainable.ratio))),
+        ]
+    });
+    Table::new(
+        format!("{cpus}: points of known intensity below their roofs"),
+        Column::all(
+            ["roof", "mix", "FLOPs per byte", "measured", "measured / attainable"],
+            [WORDS, WORDS, ONE, GFLOP, ONE],
+        ),
         rows,
-        notes: Vec::new(),
-    })
+    )
+    .unless_empty()
 }
 
-pub(super) fn title(initiator: u32, cpus: impl std::fmt::Display) -> String {
-    format!("initiator {initiator} (CPUs {cpus})")
-}
-
-fn ceilings(chart: &Chart) -> Option<Table> {
+fn ceilings(chart: &Chart, who: &Who) -> Option<Table> {
     let mut grid = Grid::default();
     for ceiling in &chart.ceilings {
         let figure = Cell::Figure(Figure::of(&ceiling.flops));
         grid.add(ceiling.kernel.clone(), ceiling.variant.clone(), figure);
     }
     let threads = count(chart.ceilings.first()?.threads as usize, "thread");
-    let title = title(chart.initiator, &chart.cpus);
-    let caption = format!("Ceilings of {title}: {threads}, best variant");
+    let cpus = who.cpus(chart.initiator);
+    let caption = format!("Ceilings of {cpus}: {threads}, best variant");
     grid.table(caption, "", Unit::GflopPerS)
 }
 
@@ -153,38 +144,37 @@ fn by_place(
 ) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in &chart.roofs {
-        let cell = figure(roof).map_or(Cell::Empty, Cell::Figure);
-        grid.add(roof_words(roof.roof, roof.is_local), roof.kernel.clone(), cell);
+        let (name, cell) = (roof_words(roof.roof, roof.is_local), Cell::figure(figure(roof)));
+        grid.add(name, roof.kernel.clone(), cell);
     }
     grid.table(caption, "", unit)
 }
 
-fn roofs(chart: &Chart) -> Option<Table> {
-    let title = title(chart.initiator, &chart.cpus);
-    let caption = format!("Roofs of {title} by what accesses memory, best variant");
+fn roofs(chart: &Chart, who: &Who) -> Option<Table> {
+    let cpus = who.cpus(chart.initiator);
+    let caption = format!("Roofs of {cpus} by what accesses memory, best variant");
     let mut table =
         by_place(chart, caption, Unit::GbPerS, |roof| Some(Figure::of(&roof.bandwidth)))?;
     table.notes.extend(chart.within_of.map(|other| {
         format!(
-            "Caches and arithmetic are those of initiator {other}, which has as many threads: this \
-             initiator's own were not measured."
+            "Caches and arithmetic are those of {}, which have as many threads: these CPUs' own were \
+             not measured.",
+            who.cpus(other)
         )
     }));
     Some(table)
 }
 
-fn ridges(chart: &Chart) -> Option<Table> {
+fn ridges(chart: &Chart, who: &Who) -> Option<Table> {
     let ceiling = chart.ceiling.as_ref()?;
     let caption = format!(
-        "Ridges of initiator {} below {ceiling}, FLOPs per byte (--json has those below all ceilings)",
-        chart.initiator
+        "Ridges of {} below {ceiling}, FLOPs per byte (--json has those below all ceilings)",
+        who.cpus(chart.initiator)
     );
-    by_place(chart, caption, Unit::One, |roof| {
-        Some(Figure::new(roof.ridge(ceiling)?, None, Unit::One))
-    })
+    by_place(chart, caption, Unit::One, |roof| Some(Figure::ratio(roof.ridge(ceiling)?)))
 }
 
-fn errors(chart: &Chart) -> Option<Table> {
+fn errors(chart: &Chart, who: &Who) -> Option<Table> {
     let row = |of: &RoofValidation| {
         let points = match of.points.len() {
             all if all == of.planned => all.to_string(),
@@ -204,23 +194,21 @@ fn errors(chart: &Chart) -> Option<Table> {
     };
     let rows: Vec<Vec<Cell>> = chart.own_validations().map(|(_, of)| row(of)).collect();
     let columns = ["", "points", "relative RMS", "paper's", "mean", "worst: measured / attainable"];
-    (!rows.is_empty()).then(|| Table {
-        caption: format!(
-            "Points of known intensity of initiator {} against their roofs",
-            chart.initiator
-        ),
-        columns: columns.map(Column::words).into(),
+    Table::new(
+        format!("Points of known intensity of {} against their roofs", who.cpus(chart.initiator)),
+        columns.map(Column::words),
         rows,
-        notes: vec![
-            "relative RMS: sqrt(mean of r^2), r = measured / attainable - 1; paper's: sqrt(sum of \
+    )
+    .with_notes(vec![
+        "relative RMS: sqrt(mean of r^2), r = measured / attainable - 1; paper's: sqrt(sum of \
              r^2) / n, as denoyelle2019 prints it, which is smaller by sqrt(n)."
-                .into(),
-        ],
-    })
+            .into(),
+    ])
+    .unless_empty()
 }
 
 /// Roofs of loads on memory, a line for each initiator.
-fn others_table(others: &[Chart]) -> Table {
+fn others_table(others: &[Chart], who: &Who) -> Table {
     let sorts = ["local", "remote", "interleaved", "contended", "all local", "congested"];
     let sort = |roof: &BandwidthRoof| match roof.roof {
         Roof::Compute | Roof::Cache { .. } => "",
@@ -243,19 +231,14 @@ fn others_table(others: &[Chart]) -> Table {
     };
     let row = |chart: &Chart| {
         let ranges = sorts.iter().map(|wanted| range(chart, wanted));
-        std::iter::once(Cell::text(format!("initiator {}", chart.initiator)))
-            .chain(ranges)
-            .collect()
+        std::iter::once(Cell::Text(who.label(chart.initiator))).chain(ranges).collect()
     };
-    Table {
-        caption:
-            "The other initiators: roofs of loads on memory, GB/s, least - most (--json has their \
-                  charts)"
-                .into(),
-        columns: [""].into_iter().chain(sorts).map(Column::words).collect(),
-        rows: others.iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        "The other CPUs: roofs of loads on memory, GB/s, least - most (--json has their \
+                  charts)",
+        [""].into_iter().chain(sorts).map(Column::words),
+        others.iter().map(row),
+    )
 }
 
 fn ratio(value: f64) -> String {
@@ -263,28 +246,28 @@ fn ratio(value: f64) -> String {
 }
 
 /// What follows for the first initiator; the other charts are in the JSON.
-pub(crate) fn findings(model: &Roofline) -> Vec<String> {
+pub(crate) fn findings(model: &Roofline, who: &Who) -> Vec<String> {
     let Some(chart) = model.charts.first() else { return Vec::new() };
-    chart.advice.iter().filter_map(|advice| finding(model, chart, advice)).collect()
+    chart.advice.iter().filter_map(|advice| finding(model, chart, advice, who)).collect()
 }
 
-fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<String> {
+fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) -> Option<String> {
     let program = |at: &usize| chart.programs.get(*at);
     Some(match advice {
         RooflineAdvice::PutPages { .. }
         | RooflineAdvice::LeavePages { .. }
-        | RooflineAdvice::ExpectOnly { .. } => alone(model, chart, advice)?,
+        | RooflineAdvice::ExpectOnly { .. } => alone(model, chart, advice, who)?,
         RooflineAdvice::ArrangePages { program: at, between } => {
-            arranged(model, chart, program(at)?, between)?
+            arranged(model, chart, program(at)?, between, who)?
         }
         RooflineAdvice::ArrangeFreely { program: at } => {
             let of = program(at)?;
             format!(
-                "{}: expect {} on initiator {}; its placements differ by {}, which is less than the \
+                "{}: expect {} on {}; its placements differ by {}, which is less than the \
                  model can tell apart ({}).",
                 together(model, of),
                 expected(of.together.first()?),
-                chart.initiator,
+                who.cpus(chart.initiator),
                 percent_words(of.together_factor? - 1.0),
                 percent_words(chart.least_difference)
             )
@@ -293,11 +276,11 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<S
             let of = program(at)?;
             let only = of.together.first()?;
             format!(
-                "{}: expect {} on initiator {} with {}; other placements were not measured with such \
+                "{}: expect {} on {} with {}; other placements were not measured with such \
                  accesses (`{}` measures them).",
                 together(model, of),
                 expected(only),
-                chart.initiator,
+                who.cpus(chart.initiator),
                 arrangement(only),
                 model.commands.all
             )
@@ -305,11 +288,11 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<S
         RooflineAdvice::ComputeBetter { roof, ceiling, intensity } => {
             let (roof, ceiling) = (chart.roofs.get(*roof)?, chart.ceilings.get(*ceiling)?);
             format!(
-                "Above {} FLOPs per byte {} does not limit initiator {}, its arithmetic does ({} by {} \
+                "Above {} FLOPs per byte {} does not limit {}, their arithmetic does ({} by {} \
                  in {}): there vectors and fused operations help, and placement does not.",
                 significant(*intensity, 3),
                 roof_words(roof.roof, roof.is_local),
-                chart.initiator,
+                who.cpus(chart.initiator),
                 Figure::plain(ceiling.flops.value).words(),
                 ceiling.kernel,
                 ceiling.variant
@@ -361,7 +344,7 @@ fn named(of: &ProgramExpectation) -> String {
 }
 
 /// A program of one initiator.
-fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<String> {
+fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) -> Option<String> {
     let (RooflineAdvice::PutPages { program }
     | RooflineAdvice::LeavePages { program }
     | RooflineAdvice::ExpectOnly { program, .. }) = advice
@@ -376,7 +359,7 @@ fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<Str
     };
     let best_node = node(best)?;
     let idle = if model.charts.len() > 1 { ", the others idle" } else { "" };
-    let who = format!("{} on initiator {}{idle}", named(of), chart.initiator);
+    let who = format!("{} on {}{idle}", named(of), who.cpus(chart.initiator));
     let places = count(of.alone.len(), "node");
     let what = match advice {
         RooflineAdvice::PutPages { .. } => format!(
@@ -434,16 +417,17 @@ fn arranged(
     chart: &Chart,
     of: &ProgramExpectation,
     between: &[usize],
+    who: &Who,
 ) -> Option<String> {
     let (best, worst) = (of.together.first()?, of.together.last()?);
     let gives = |of: &Expected| format!("{} gives {}", arrangement(of), expected(of));
     let between = between.iter().filter_map(|&at| Some(gives(of.together.get(at)?) + "; "));
     Some(format!(
-        "{}: arrange {} and expect {} on initiator {}; {}{}: the best is {} times that.",
+        "{}: arrange {} and expect {} on {}; {}{}: the best is {} times that.",
         together(model, of),
         arrangement(best),
         expected(best),
-        chart.initiator,
+        who.cpus(chart.initiator),
         between.collect::<String>(),
         gives(worst),
         ratio(of.together_factor?)

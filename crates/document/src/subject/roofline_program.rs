@@ -9,26 +9,31 @@ use nearfar_units::{FlopsPerSecond, format_significant};
 
 use super::figures::{count, percent_words, significant};
 use super::result::ModelResult;
-use super::roofline::{roof_words, title};
+use super::roofline::roof_words;
+use super::who::Who;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::figure::Figure;
+use crate::table::{Cell, Column, GB, GFLOP, ONE, Table, WORDS};
 use crate::terminal::section_text;
 
 /// What `predict` says of programs: each on the first initiator, and in a line what differs on others.
 pub fn predict_roofline_text(answer: &ModelResult<PlacedPrograms>) -> String {
-    let sections = answer.result.points.iter().filter_map(|it| section(&answer.result, it));
+    let sections = answer
+        .result
+        .points
+        .iter()
+        .filter_map(|it| section(&answer.result, it, &answer.measured.who));
     let texts = sections.map(|section| section_text(&section));
     answer.measured.heading() + &texts.collect::<String>()
 }
 
-fn section(answer: &PlacedPrograms, of: &PlacedProgram) -> Option<Section> {
+fn section(answer: &PlacedPrograms, of: &PlacedProgram, who: &Who) -> Option<Section> {
     let first = of.initiators.first()?;
     let reached = of.point.flops.map_or_else(
         || " (what it reaches was not given)".into(),
         |flops| {
             let gflop = significant(flops.0 / 1e9, 4);
-            format!(", {gflop} GFLOP/s reached by the threads of an initiator")
+            format!(", {gflop} GFLOP/s reached by its threads")
         },
     );
     let program = of.program.as_ref().map_or_else(String::new, |name| format!("{name}: "));
@@ -39,28 +44,28 @@ fn section(answer: &PlacedPrograms, of: &PlacedProgram) -> Option<Section> {
     let intensity = significant(of.point.intensity, 4);
     let advice = first.advice.iter().filter_map(|advice| finding(answer, first, advice));
     let over_two = first.hybrid_roofs.iter().map(|roof| over_two(answer, roof));
-    Some(Section {
-        id: "program",
-        title: "A program below the roofs",
-        about: format!("{program}{intensity} FLOPs per byte{counted}{reached}"),
-        tables: vec![roofs(of, first)],
-        findings: advice.chain(over_two).collect(),
-        model_text: None,
-    })
+    Some(
+        Section::new(
+            "program",
+            "A program below the roofs",
+            format!("{program}{intensity} FLOPs per byte{counted}{reached}"),
+            vec![roofs(of, first, who)],
+        )
+        .with_findings(advice.chain(over_two).collect()),
+    )
 }
 
-fn roofs(of: &PlacedProgram, first: &Placement) -> Table {
+fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
     let row = |name: String,
                bandwidth: Figure,
                attainable: FlopsPerSecond,
                ratio: Option<f64>,
                says: &str| {
-        let figure = |ratio| Cell::Figure(Figure::new(ratio, None, Unit::One));
         vec![
             Cell::text(name),
             Cell::Figure(bandwidth),
             Cell::Figure(Figure::plain(attainable)),
-            ratio.map_or(Cell::Empty, figure),
+            Cell::figure(ratio.map(Figure::ratio)),
             Cell::text(says),
         ]
     };
@@ -82,26 +87,20 @@ fn roofs(of: &PlacedProgram, first: &Placement) -> Table {
     let others = of.initiators.iter().skip(1);
     let differing = others.clone().filter(|other| !other.is_like_first);
     let mut notes: Vec<String> =
-        differing.map(|it| format!("initiator {}: {}", it.initiator, standing(it))).collect();
+        differing.map(|it| format!("{}: {}", who.cpus(it.initiator), standing(it))).collect();
     let alike = others.filter(|other| other.is_like_first).count();
     if alike > 0 {
         notes.push(format!("{} more alike (--json has their figures)", count(alike, "initiator")));
     }
-    Table {
-        caption: format!(
+    Table::new(
+        format!(
             "Below the roofs of loads of {}; ratio: reached / attainable",
-            title(first.initiator, &first.cpus)
+            who.cpus(first.initiator)
         ),
-        columns: vec![
-            Column::words(""),
-            Column::of("roof", Unit::GbPerS),
-            Column::of("attainable", Unit::GflopPerS),
-            Column::of("ratio", Unit::One),
-            Column::words(""),
-        ],
-        rows: of_loads.chain(own).collect(),
-        notes,
-    }
+        Column::all(["", "roof", "attainable", "ratio", ""], [WORDS, GB, GFLOP, ONE, WORDS]),
+        of_loads.chain(own),
+    )
+    .with_notes(notes)
 }
 
 /// In a few words, for initiators beside the first.

@@ -11,8 +11,9 @@ use nearfar_units::format_significant;
 use serde::Serialize;
 
 use super::figures::{count, percent_words, rounded, significant};
-use super::measured::MeasuredView;
+use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
+use super::who::Who;
 use crate::printable::printable;
 use crate::terminal::paragraph::{folded, paragraph};
 use crate::terminal::table::{table, table_in_blocks, table_with_numbers};
@@ -27,7 +28,7 @@ const PLACED: f64 = 0.9;
 pub struct ProgramRuns {
     pub schema: &'static str,
     #[serde(flatten)]
-    pub measured: MeasuredView,
+    pub measured: Origin,
     /// The file with the runs; null where there is none.
     pub record: Option<String>,
     /// Why nothing was run: there is nothing to choose; null where something was.
@@ -56,7 +57,7 @@ impl ProgramRuns {
         let nothing_to_choose = found.as_ref().err().cloned();
         Self {
             schema: "nearfar.sensitivity/3",
-            measured: MeasuredView::new(record),
+            measured: Origin::new(record),
             record: None,
             nothing_to_choose,
             reference,
@@ -139,7 +140,7 @@ impl ProgramRuns {
             text += &self.placements(program);
         }
         text += &share_line(program, self.reference.is_some());
-        text + &notes(program) + &sensitivity_counters::notes(program)
+        text + &notes(program, &self.measured.who) + &sensitivity_counters::notes(program)
     }
 
     fn placements(&self, program: &ProgramSensitivity) -> String {
@@ -172,12 +173,7 @@ impl ProgramRuns {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let cpus = program.placements.first().map_or_else(String::new, |runs| {
-            format!(
-                "on CPUs {} (initiator {}), {}\n",
-                runs.binding.cpus,
-                runs.initiator,
-                runs_of(program)
-            )
+            format!("on {}, {}\n", self.measured.who.cpus(runs.initiator), runs_of(program))
         });
         cpus + &table(header, rows, 1) + &counted(program, &self.costs(program))
     }
@@ -194,14 +190,18 @@ impl ProgramRuns {
         [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
     }
 
-    /// Initiators against nodes: figures, and performance below them.
+    /// CPUs against nodes: figures, and performance below them.
     fn matrix(&self, program: &ProgramSensitivity) -> String {
-        let figures = cells(program, |runs| {
+        let figures = cells(program, &self.measured.who, |runs| {
             runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
         });
-        let ratios = cells(program, |runs| runs.performance.map(|it| ratio(it.ratio)));
+        let ratios =
+            cells(program, &self.measured.who, |runs| runs.performance.map(|it| ratio(it.ratio)));
         let what = format!("{}, {}", self.figure_name(), runs_of(program));
-        format!("{what}\n{figures}performance\n{ratios}{}", counted_matrix(program))
+        format!(
+            "{what}\n{figures}performance\n{ratios}{}",
+            counted_matrix(program, &self.measured.who)
+        )
     }
 
     fn best_programs(&self) -> String {
@@ -211,11 +211,10 @@ impl ProgramRuns {
         let mut text = String::new();
         if self.found.programs.len() > 1 {
             text += "\nthe best program of each pair\n";
-            let header =
-                ["initiator", "memory node", "program", self.figure_name()].map(String::from);
+            let header = ["CPUs", "memory node", "program", self.figure_name()].map(String::from);
             let rows = self.found.best.iter().map(|pair| {
                 vec![
-                    pair.initiator.to_string(),
+                    self.measured.who.cpus(pair.initiator),
                     pair.memory_node.to_string(),
                     name(&pair.label),
                     format_significant(pair.runs.figure.median, 4),
@@ -227,16 +226,21 @@ impl ProgramRuns {
             return text;
         }
         text += &format!("\nclasses by the best run of each pair, {}\n", self.figure_name());
-        let header = ["class", "best", "worst", "alpha to class 0", "pairs (initiator-node)"];
+        let header = ["class", "best", "worst", "alpha to class 0", "pairs"];
         let rows = self.found.classes.iter().map(|class| {
-            let pairs: Vec<String> =
-                class.pairs.iter().map(|(initiator, node)| format!("{initiator}-{node}")).collect();
+            let pairs: Vec<String> = class
+                .pairs
+                .iter()
+                .map(|(initiator, node)| {
+                    format!("{} on node {node}", self.measured.who.cpus(*initiator))
+                })
+                .collect();
             vec![
                 class.class.to_string(),
                 format_significant(class.best, 4),
                 format_significant(class.worst, 4),
                 significant(class.alpha_relative, 4),
-                folded(pairs.iter().map(String::as_str), 48).join("\n"),
+                folded(pairs.join(", ").split(' '), 48).join("\n"),
             ]
         });
         let header: Vec<String> = header.map(String::from).into();
@@ -249,9 +253,10 @@ impl ProgramRuns {
     }
 }
 
-/// A table of a cell for each initiator and node.
+/// A table of a cell for the CPUs of each group and each node.
 pub(crate) fn cells(
     program: &ProgramSensitivity,
+    who: &Who,
     cell: impl Fn(&PlacedRuns) -> Option<String>,
 ) -> String {
     let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
@@ -262,11 +267,11 @@ pub(crate) fn cells(
         let text = cell(runs).unwrap_or_else(|| "-".into());
         rows.entry(runs.initiator).or_default().insert(node, text);
     }
-    let mut header = vec!["initiator".into()];
+    let mut header = vec!["CPUs".into()];
     header.extend(nodes.iter().map(|node| format!("node {node}")));
     let row = |(initiator, of): (&u32, &BTreeMap<u32, String>)| {
         let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
-        std::iter::once(initiator.to_string()).chain(nodes.iter().map(cell)).collect()
+        std::iter::once(who.label(*initiator)).chain(nodes.iter().map(cell)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     table_in_blocks(&header, &rows)
@@ -338,11 +343,11 @@ fn share_line(program: &ProgramSensitivity, has_reference: bool) -> String {
 }
 
 /// What to know of a program's runs.
-fn notes(program: &ProgramSensitivity) -> String {
+fn notes(program: &ProgramSensitivity, who: &Who) -> String {
     let mut text = String::new();
     let mut note = |words: &str| text += &paragraph("note: ", words);
     for runs in &program.placements {
-        let place = format!("initiator {}, {}", runs.initiator, memory_words(runs));
+        let place = format!("{}, {}", who.cpus(runs.initiator), memory_words(runs));
         for refusal in &runs.refused {
             note(&format!("{place}: refused: {}", printable(&refusal.reason.text)));
         }

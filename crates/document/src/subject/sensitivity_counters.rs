@@ -7,6 +7,7 @@ use nearfar_units::format_significant;
 use super::counter_reasons::unavailable_lines;
 use super::figures::{count, percent_words};
 use super::sensitivity::{cells, memory_words};
+use super::who::Who;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table;
@@ -67,11 +68,11 @@ pub(crate) fn counted(program: &ProgramSensitivity, figures: &[(String, Vec<Stri
     )
 }
 
-/// The same with initiators against nodes, a table for each figure.
-pub(crate) fn counted_matrix(program: &ProgramSensitivity) -> String {
+/// The same with CPUs against nodes, a table for each figure.
+pub(crate) fn counted_matrix(program: &ProgramSensitivity, who: &Who) -> String {
     let mut text = String::new();
     for (words, of) in COLUMNS.iter().filter(|_| is_counted(program)) {
-        let table = cells(program, |runs| runs.counted.as_ref().and_then(of));
+        let table = cells(program, who, |runs| runs.counted.as_ref().and_then(of));
         text += &format!("{words}\n{table}");
     }
     text
@@ -160,9 +161,9 @@ mod tests {
             program(&[(0, 0, Some(0.1)), (0, 1, Some(0.2)), (1, 0, Some(0.3)), (1, 1, None)]);
         assert_eq!(notes(&some), "");
         expect_file!["../../tests/golden/sensitivity_counters.txt"]
-            .assert_eq(&counted_matrix(&some));
+            .assert_eq(&counted_matrix(&some, &Who::default()));
         let none = program(&[(0, 0, None), (1, 1, None)]);
-        assert_eq!(counted_matrix(&none) + &counted(&none, &[]), "");
+        assert_eq!(counted_matrix(&none, &Who::default()) + &counted(&none, &[]), "");
     }
 
     #[test]

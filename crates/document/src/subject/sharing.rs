@@ -6,48 +6,53 @@ use nearfar_model::{
 };
 
 use super::figures::{count, percent_words, rounded, significant};
-use super::sharing_splits::{advice, figure_cell, more_words, split_words};
+use super::sharing_splits::{advice, more_words, split_words};
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, Table, WORDS};
 
 /// So many cells are named that are worth measuring.
 const MOST_NAMED: usize = 6;
 
 /// What was measured, what the laws say of it, and how to split processes.
-pub(crate) fn section(cells: &[SharingCell], model: Option<&Sharing>) -> Option<Section> {
+pub(crate) fn section(
+    cells: &[SharingCell],
+    model: Option<&Sharing>,
+    who: &Who,
+) -> Option<Section> {
     let grids = groups(cells, |cell| GridPlace::of(&cell.place));
-    let mut tables: Vec<Table> = grids.iter().flat_map(|(place, of)| measured(place, of)).collect();
+    let mut tables: Vec<Table> =
+        grids.iter().flat_map(|(place, of)| measured(place, of, who)).collect();
     if let Some(model) = model {
-        tables.push(laws(model));
+        tables.push(laws(model, who));
         if let Some(shown) = shown(model) {
-            tables.extend(both_groups(model, shown));
+            tables.extend(both_groups(model, shown, who));
             tables.extend(betas(shown));
             tables.push(best_splits(model, shown));
         }
     }
-    (!tables.is_empty()).then(|| Section {
-        id: "sharing",
-        title: "Near and far threads on one memory node",
-        about: "Threads near a memory node (rows) beside threads of an initiator far from it \
-                (columns), all on that node's memory. Useful bytes of both groups together."
-            .into(),
+    Section::new(
+        "sharing",
+        "Near and far threads on one memory node",
+        "Threads near a memory node (rows) beside threads of an initiator far from it \
+                (columns), all on that node's memory. Useful bytes of both groups together.",
         tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
+    )
+    .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+    .unless_empty()
 }
 
 /// What to do with the most processes of the grid that is shown.
-pub(crate) fn findings(model: &Sharing) -> Vec<String> {
+pub(crate) fn findings(model: &Sharing, who: &Who) -> Vec<String> {
     let Some(shown) = shown(model) else { return Vec::new() };
-    let of = |ranking| format!("{}: {}", place_words(&shown.place), advice(ranking));
+    let of = |ranking| format!("{}: {}", place_words(&shown.place, who), advice(ranking));
     last_rankings(shown).map(of).collect()
 }
 
 /// Both groups together, and the far one's part of it.
-fn measured(place: &GridPlace, cells: &[&SharingCell]) -> Vec<Table> {
+fn measured(place: &GridPlace, cells: &[&SharingCell], who: &Who) -> Vec<Table> {
     let sum = |of: &Option<_>| of.as_ref().map(Figure::sum);
     let mut both = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
     let mut part = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
@@ -61,7 +66,7 @@ fn measured(place: &GridPlace, cells: &[&SharingCell]) -> Vec<Table> {
             part.add(near(locals), far(remotes), remote);
         }
     }
-    let place = place_words(place);
+    let place = place_words(place, who);
     let both = both.table(place.clone(), "", Unit::GbPerS);
     let part = part.table(format!("{place}: the far threads' part"), "", Unit::GbPerS);
     both.into_iter().chain(part).collect()
@@ -80,12 +85,12 @@ fn grid_of(remotes: impl Iterator<Item = u32>) -> Grid {
     Grid::with_columns(remotes.into_iter().map(far))
 }
 
-pub(super) fn place_words(place: &GridPlace) -> String {
+pub(crate) fn place_words(place: &GridPlace, who: &Who) -> String {
     format!(
-        "Memory of node {}: initiator {} near, initiator {} far, {} {}",
+        "Memory of node {}: {} near, {} far, {} {}",
         place.memory_node,
-        place.local_initiator,
-        place.remote_initiator,
+        who.cpus(place.local_initiator),
+        who.cpus(place.remote_initiator),
         place.kernel,
         place.variant
     )
@@ -98,15 +103,16 @@ fn shown(model: &Sharing) -> Option<&SharedGrid> {
     grids.reduce(|known, next| if off(next) > off(known) { next } else { known })
 }
 
-fn laws(model: &Sharing) -> Table {
+fn laws(model: &Sharing, who: &Who) -> Table {
     let columns =
         ["node", "near", "far", "kernel", "law", "off by", "dynamic", "static"].map(Column::words);
     let rows = model.grids.iter().map(|grid| {
         let place = &grid.place;
-        let initiators = [place.memory_node, place.local_initiator, place.remote_initiator];
+        let cpus = [place.local_initiator, place.remote_initiator].map(|it| who.label(it));
         let best = WorkSharing::ALL.map(|work| best_of_most(grid, work));
         let words = [place.kernel.clone(), law_words(&grid.fit), off_words(&grid.fit)];
-        let cells = initiators.map(|it| it.to_string()).into_iter().chain(words).chain(best);
+        let node = std::iter::once(place.memory_node.to_string());
+        let cells = node.chain(cpus).chain(words).chain(best);
         cells.map(Cell::text).collect()
     });
     let mut notes = vec![
@@ -120,10 +126,9 @@ fn laws(model: &Sharing) -> Table {
     ];
     let unfitted = model.unfitted.iter();
     notes.extend(
-        unfitted.map(|grid| format!("{}: no law, {}.", place_words(&grid.place), grid.why)),
+        unfitted.map(|grid| format!("{}: no law, {}.", place_words(&grid.place, who), grid.why)),
     );
-    let caption = "Laws of what both groups get; near, far: initiators".into();
-    Table { caption, columns: columns.into(), rows: rows.collect(), notes }
+    Table::new("Laws of what both groups get", columns, rows).with_notes(notes)
 }
 
 fn law_words(fit: &LawFit) -> String {
@@ -177,18 +182,18 @@ fn figures_of(
 ) -> Option<Table> {
     let mut table = grid_of(grid.cells.iter().map(|cell| cell.remote_threads));
     for cell in &grid.cells {
-        let shown = figure(cell).map_or(Cell::Empty, Cell::Figure);
+        let shown = Cell::figure(figure(cell));
         table.add(near(cell.local_threads), far(cell.remote_threads), shown);
     }
     table.table(caption, "", unit)
 }
 
-fn both_groups(model: &Sharing, grid: &SharedGrid) -> Option<Table> {
+fn both_groups(model: &Sharing, grid: &SharedGrid, who: &Who) -> Option<Table> {
     let which = match model.grids.len() {
         0 | 1 => String::new(),
         many => format!("; of {many} grids the one whose law is off most"),
     };
-    let caption = format!("{}{which}; ~ is predicted", place_words(&grid.place));
+    let caption = format!("{}{which}; ~ is predicted", place_words(&grid.place, who));
     let mut table = figures_of(grid, caption, Unit::GbPerS, |cell| match &cell.measured {
         Some(measured) => Some(Figure::sampled(&measured.total, Counted::Bytes)),
         None => cell.predicted_total.as_ref().map(|total| Figure::of(total).predicted()),
@@ -248,7 +253,7 @@ fn beta(cell: &SharedCell) -> Option<Figure> {
     }
     match &cell.measured {
         Some(_) => measured_beta(cell),
-        None => Some(Figure::new(cell.predicted?.beta(), None, Unit::One).predicted()),
+        None => Some(Figure::ratio(cell.predicted?.beta()).predicted()),
     }
 }
 
@@ -258,7 +263,7 @@ const FAR_SHARE: Counted = Counted::ActorShare(1);
 /// What was measured of it: of both groups with its samples.
 pub(crate) fn measured_beta(cell: &SharedCell) -> Option<Figure> {
     let measured = cell.measured.as_ref()?;
-    let beta = Figure::new(measured.beta?, None, Unit::One);
+    let beta = Figure::ratio(measured.beta?);
     Some(match measured.total.cases.first() {
         Some(case) if cell.local_threads > 0 && cell.remote_threads > 0 => {
             beta.of_samples(case, FAR_SHARE)
@@ -304,13 +309,13 @@ fn fairness_words(fairness: &Fairness) -> String {
 fn best_splits(model: &Sharing, grid: &SharedGrid) -> Table {
     let rows = grid.rankings.iter().map(|ranking| {
         let figure = |split: Option<&ProcessSplit>| {
-            split.map_or(Cell::Empty, |split| figure_cell(split.figure(ranking.work)))
+            Cell::figure(split.map(|split| Figure::of(split.figure(ranking.work))))
         };
         let first = ranking.splits.first();
         let more = ranking.as_good_splits.saturating_sub(1);
         let others = if more > 0 { format!(" or {more} more") } else { String::new() };
         vec![
-            Cell::text(ranking.processes.to_string()),
+            Cell::text(ranking.processes),
             Cell::text(ranking.work.as_str()),
             Cell::text(
                 first.map_or("-".into(), |split| split_words(split.near, split.far) + &others),
@@ -321,19 +326,15 @@ fn best_splits(model: &Sharing, grid: &SharedGrid) -> Table {
         ]
     });
     let wants_more = last_rankings(grid).any(|ranking| ranking.wants_more);
-    Table {
-        caption: "Best splits of processes".into(),
-        columns: vec![
-            Column::words("processes"),
-            Column::words("work"),
-            Column::words("best"),
-            Column::of("best", Unit::GbPerS),
-            Column::of("all near", Unit::GbPerS),
-            Column::words("gain"),
-        ],
-        rows: rows.collect(),
-        notes: more_words(wants_more, &model.more_cells),
-    }
+    Table::new(
+        "Best splits of processes",
+        Column::all(
+            ["processes", "work", "best", "best", "all near", "gain"],
+            [WORDS, WORDS, WORDS, GB, GB, WORDS],
+        ),
+        rows,
+    )
+    .with_notes(more_words(wants_more, &model.more_cells))
 }
 
 fn gain_words(ranking: &SplitRanking) -> String {

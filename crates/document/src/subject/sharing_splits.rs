@@ -3,15 +3,13 @@
 use nearfar_model::{
     Law, ProcessSplit, SplitAnswers, SplitRanking, SplitVerdict, Support, WorkSharing,
 };
-use nearfar_record::Estimate;
-use nearfar_units::BytesPerSecond;
 
 use super::figures::percent_words;
 use super::result::ModelResult;
 use super::sharing::place_words;
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
 
@@ -21,10 +19,6 @@ const MOST_SPLITS: usize = 4;
 pub(super) fn more_words(is_wanted: bool, command: &str) -> Vec<String> {
     let words = || format!("More cells of the grids are measured by `{command}`.");
     is_wanted.then(words).into_iter().collect()
-}
-
-pub(super) fn figure_cell(estimate: &Estimate<BytesPerSecond>) -> Cell {
-    Cell::Figure(Figure::of(estimate))
 }
 
 /// `3 near 1 far`, `all 4 near`.
@@ -149,17 +143,18 @@ pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
             Law::Pressure { .. } => "pressure",
             Law::Saturation { .. } => "saturation",
         };
-        text += &section_text(&Section {
-            id: "splits",
-            title: "Splits of processes",
-            about: format!(
-                "{}. What was not measured is by the {law} law: {off}.",
-                place_words(&answer.place)
-            ),
-            tables,
-            findings: answer.rankings.iter().map(advice).collect(),
-            model_text: None,
-        });
+        text += &section_text(
+            &Section::new(
+                "splits",
+                "Splits of processes",
+                format!(
+                    "{}. What was not measured is by the {law} law: {off}.",
+                    place_words(&answer.place, &answers.measured.who)
+                ),
+                tables,
+            )
+            .with_findings(answer.rankings.iter().map(advice).collect()),
+        );
     }
     let mut rankings = answers.result.grids.iter().flat_map(|grid| &grid.rankings);
     let notes = more_words(rankings.any(|ranking| ranking.wants_more), &answers.result.more_cells);
@@ -168,18 +163,13 @@ pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
 
 fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
     let rows = splits.iter().map(|split| {
-        let each = |value: Option<BytesPerSecond>| {
-            value
-                .map_or(Cell::Empty, |it| Cell::Figure(Figure::new(it.0 / 1e9, None, Unit::GbPerS)))
-        };
-        let beta = |beta| Cell::Figure(Figure::new(beta, None, Unit::One));
         vec![
             Cell::text(split_words(split.near, split.far)),
-            figure_cell(&split.sum),
-            figure_cell(&split.paced),
-            each(split.near_each),
-            each(split.far_each),
-            split.beta.map_or(Cell::Empty, beta),
+            Cell::figure(Figure::of(&split.sum)),
+            Cell::figure(Figure::of(&split.paced)),
+            Cell::figure(split.near_each.map(Figure::plain)),
+            Cell::figure(split.far_each.map(Figure::plain)),
+            Cell::figure(split.beta.map(Figure::ratio)),
             Cell::text(match split.support {
                 Support::Measured => "measured",
                 Support::Interpolated => "interpolated",
@@ -187,18 +177,12 @@ fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
             }),
         ]
     });
-    Table {
+    Table::new(
         caption,
-        columns: vec![
-            Column::words("split"),
-            Column::of("sum", Unit::GbPerS),
-            Column::of("paced", Unit::GbPerS),
-            Column::of("each near", Unit::GbPerS),
-            Column::of("each far", Unit::GbPerS),
-            Column::of("beta", Unit::One),
-            Column::words("figures"),
-        ],
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+        Column::all(
+            ["split", "sum", "paced", "each near", "each far", "beta", "figures"],
+            [WORDS, GB, GB, GB, GB, ONE, WORDS],
+        ),
+        rows,
+    )
 }

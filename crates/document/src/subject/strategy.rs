@@ -9,38 +9,37 @@ use nearfar_units::{Nanoseconds, Ratio, format_significant};
 
 use super::figures::significant;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::figure::Figure;
+use crate::table::{Cell, Column, NS, Table, WORDS};
 
 /// What a line of data costs, what that makes of each strategy, and what to do.
 pub(crate) fn section(model: &Strategy) -> Section {
-    Section {
-        id: "strategy",
-        title: "Ways to place a program's memory",
-        about: format!(
+    Section::new(
+        "strategy",
+        "Ways to place a program's memory",
+        format!(
             "Four ways to place memory (ribeiro2010), by the {} Claim of a gain its lower end, and none \
              below 5 %; gains are of the time that the program waits for memory, and with fewer \
              threads than cores they are smaller.",
             basis(model)
         ),
-        tables: vec![
+        vec![
             costs(model),
             strategies(&model.regular, model.deciding_share),
             strategies(&model.irregular, None),
             parameters(model),
         ],
-        findings: findings(model),
-        model_text: None,
-    }
+    )
+    .with_findings(findings(model))
 }
 
 fn basis(model: &Strategy) -> String {
     let costs = &model.costs;
     let assumed = if costs.is_line_assumed { " (taken: the machine does not say)" } else { "" };
     let from = match costs.basis {
-        Basis::Roofs => "bandwidths are those of all initiators at once",
+        Basis::Roofs => "bandwidths are those of all CPUs at once",
         Basis::Pairs => {
-            "bandwidths are computed from initiators that ran alone, which makes central and spread \
+            "bandwidths are computed from groups of CPUs that ran alone, which makes central and spread \
              look slower than they are; roofs (--suite standard) would measure them"
         }
     };
@@ -70,18 +69,11 @@ fn costs(model: &Strategy) -> Table {
             Cell::text(noise),
         ]
     };
-    Table {
-        caption: "A line of data by where it lies".into(),
-        columns: vec![
-            Column::words("where"),
-            Column::words(""),
-            Column::of("latency", Unit::Ns),
-            Column::of("transfer", Unit::Ns),
-            Column::words("noise"),
-        ],
-        rows: rows.map(row).into(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        "A line of data by where it lies",
+        Column::all(["where", "", "latency", "transfer", "noise"], [WORDS, WORDS, NS, NS, WORDS]),
+        rows.map(row),
+    )
 }
 
 fn strategies(expectation: &Expectation, deciding_share: Option<f64>) -> Table {
@@ -105,17 +97,18 @@ fn strategies(expectation: &Expectation, deciding_share: Option<f64>) -> Table {
         (None, StrategyVerdict::Decided) => "decided".into(),
         (None, _) => "not decided".into(),
     };
-    Table {
-        caption: format!("{} accesses: {}", capital(expectation.access), words(expectation.access)),
-        columns: vec![
-            Column::words("strategy"),
-            Column::of("time", Unit::Ns),
-            Column::words("gain over first-touch"),
-            Column::words("fastest"),
-        ],
-        rows: rows.collect(),
-        notes: vec![format!("The second takes {} longer: {verdict}.", signed(&expectation.margin))],
-    }
+    Table::new(
+        format!("{} accesses: {}", capital(expectation.access), words(expectation.access)),
+        Column::all(
+            ["strategy", "time", "gain over first-touch", "fastest"],
+            [WORDS, NS, WORDS, WORDS],
+        ),
+        rows,
+    )
+    .with_notes(vec![format!(
+        "The second takes {} longer: {verdict}.",
+        signed(&expectation.margin)
+    )])
 }
 
 fn capital(access: Access) -> &'static str {
@@ -137,12 +130,11 @@ fn parameters(model: &Strategy) -> Table {
         let values = [of.expected, of.least, of.most].map(|value| value.to_string());
         std::iter::once(of.name.to_string()).chain(values).map(Cell::text).collect()
     });
-    Table {
-        caption: "Taken, not measured: ours".into(),
-        columns: ["parameter", "expected", "from", "to"].map(Column::words).into(),
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+    Table::new(
+        "Taken, not measured: ours",
+        ["parameter", "expected", "from", "to"].map(Column::words),
+        rows,
+    )
 }
 
 /// In whole percent with signs: `+4 % (-1 % to +15 %)`; nothing but 0 has none.

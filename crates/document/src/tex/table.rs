@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::escape::text;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Reasons, Table};
 
 /// Points of a line, less than the page's 495 for the rounding of widths.
 const LINE: f64 = 490.0;
@@ -30,11 +30,8 @@ pub(super) fn write_table(table: &Table, out: &mut impl Write) -> io::Result<()>
     for block in blocks(table) {
         write_block(table, &block, shades.as_ref(), &mut reasons, out)?;
     }
-    for (number, (kind, why)) in reasons.0.iter().enumerate() {
-        writeln!(out, "{{\\footnotesize ({}) {kind}: {}\\par}}", number + 1, text(why))?;
-    }
-    for note in &table.notes {
-        writeln!(out, "{{\\footnotesize {}\\par}}", text(note))?;
+    for line in reasons.lines().chain(table.notes.iter().cloned()) {
+        writeln!(out, "{{\\footnotesize {}\\par}}", text(&line))?;
     }
     Ok(())
 }
@@ -57,11 +54,11 @@ struct Width {
     is_number: bool,
 }
 
-fn write_block(
-    table: &Table,
+fn write_block<'t>(
+    table: &'t Table,
     block: &[Width],
     shades: Option<&Shades>,
-    reasons: &mut Reasons,
+    reasons: &mut Reasons<'t>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns: String = block
@@ -87,11 +84,9 @@ fn write_block(
     writeln!(out, "\\end{{longtable}}}}")
 }
 
-fn words(cell: &Cell, reasons: &mut Reasons) -> String {
+fn words<'t>(cell: &'t Cell, reasons: &mut Reasons<'t>) -> String {
     match cell {
-        Cell::Absent { kind, why } => {
-            format!("{} ({})", kind.as_str(), reasons.number(kind.as_str(), why))
-        }
+        Cell::Absent { kind, why } => reasons.mark(*kind, why),
         Cell::Figure(_) | Cell::Text(_) | Cell::Empty => text(&cell.words()),
     }
 }
@@ -111,23 +106,6 @@ fn shaded(cell: &Cell, shades: Option<&Shades>) -> String {
     match (cell, shades) {
         (Cell::Figure(figure), Some(shades)) => shades.colour(figure.value),
         _ => String::new(),
-    }
-}
-
-/// A reason that holds for many cells is told once.
-#[derive(Default)]
-struct Reasons(Vec<(&'static str, String)>);
-
-impl Reasons {
-    fn number(&mut self, kind: &'static str, why: &str) -> usize {
-        let known = self.0.iter().position(|(of, because)| (*of, because.as_str()) == (kind, why));
-        known.map_or_else(
-            || {
-                self.0.push((kind, why.into()));
-                self.0.len()
-            },
-            |known| known + 1,
-        )
     }
 }
 

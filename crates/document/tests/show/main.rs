@@ -13,7 +13,7 @@ mod scaling;
 use std::path::Path;
 
 use expect_test::{ExpectFile, expect_file};
-use nearfar_document::{ShowView, show_text};
+use nearfar_document::{ShownRecord, show_text};
 use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Case, Coordinates, Experiment, MixCoordinates, Record};
 use nearfar_specimen::{done, machine, record_of};
@@ -67,7 +67,7 @@ fn records_are_shown_as_in_their_golden_files() {
         golden(&format!("{name}.txt")).assert_eq(&text);
     }
     for (name, record) in &RECORDS {
-        let figures = serde_json::to_value(ShowView::new(&record())).unwrap();
+        let figures = serde_json::to_value(ShownRecord::new(&record())).unwrap();
         golden(&format!("{name}.json")).assert_eq(&in_lines(figures));
     }
 }

@@ -1,12 +1,15 @@
 //! The group of CPUs x memory node matrix and its classes.
 
+use nearfar_machine::GroupBy;
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use crate::subject::{class_map, classes, percent_words};
-
-use super::without_colours;
-use crate::document::{Section, Sources};
+use super::class_map::class_map;
+use super::classes;
+use super::figures::percent_words;
+use super::sources::Sources;
+use super::who::Who;
+use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
 use crate::table::{Cell, Table};
@@ -28,17 +31,17 @@ const SAME_PACE: f64 = 0.03;
 /// From this share of the memory on it is as good as all.
 const ALL_HUGE: f64 = 0.99;
 
-pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+pub(crate) fn section(sources: &Sources<'_>) -> Option<Section> {
     let cells = &sources.show.pairs;
     if cells.is_empty() {
         return None;
     }
-    let mut tables = Vec::new();
     let classes = sources.classes();
-    tables.extend(classes.map(classes::tables).unwrap_or_default());
+    let who = &sources.show.measured.who;
+    let mut tables = classes.map(|model| classes::tables(model, who)).unwrap_or_default();
     for (kernel, of_kernel) in groups(cells, |cell| cell.kernel.as_str()) {
         for threads in [Threads::One, Threads::All, Threads::Paced, Threads::Peak] {
-            let mut table = matrix(&of_kernel, kernel, threads);
+            let mut table = matrix(&of_kernel, kernel, threads, who);
             if let Some(table) = &mut table
                 && table.rows.iter().flatten().any(|cell| *cell == Cell::Empty)
             {
@@ -47,16 +50,15 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             tables.extend(table);
         }
     }
-    Some(Section {
-        id: "pairs",
-        title: "Bandwidth of each group of cores with each memory node",
-        about: "Useful bandwidth (STREAM's count of bytes), median over rounds. Rows: who \
-                accesses; columns: whose memory. A class is a group of pairs that measure alike."
-            .into(),
+    let section = Section::new(
+        "pairs",
+        "Bandwidth of each group of cores with each memory node",
+        "Useful bandwidth (STREAM's count of bytes), median over rounds. Rows: who accesses; \
+         columns: whose memory. A class is a group of pairs that measure alike.",
         tables,
-        findings: Vec::new(),
-        model_text: classes.map(|model| without_colours(&class_map(model))),
-    })
+    );
+    let model_text = classes.map(|model| class_map(model, who, false));
+    Some(Section { model_text, ..section })
 }
 
 /// Why a large machine's suite leaves pairs out; `None` where it left out none.
@@ -71,7 +73,7 @@ pub(crate) fn why_thinned(sources: &Sources<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("omitted, {}", reasons.join("; ")))
 }
 
-fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table> {
+fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads, who: &Who) -> Option<Table> {
     let counts = |index: u32| cells.iter().filter(move |cell| cell.row.index == index);
     let chosen = |cell: &&PlacedCell| match threads {
         Threads::One => cell.threads == 1,
@@ -105,8 +107,8 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
         });
         let value = figure.map_or_else(|| Cell::absent(&cell.cell.refused), Cell::Figure);
         let row = match threads {
-            Threads::Peak => format!("{}, {} threads", row_words(cell), cell.threads),
-            _ => row_words(cell),
+            Threads::Peak => format!("{}, {} threads", row_words(cell, who), cell.threads),
+            _ => row_words(cell, who),
         };
         grid.add(row, format!("node {}", cell.memory_node), value);
     }
@@ -122,8 +124,14 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
     Some(table)
 }
 
-fn row_words(cell: &PlacedCell) -> String {
-    format!("{} {} (CPUs {})", cell.row.group_by.group(), cell.row.index, cell.row.cpus)
+/// `CPUs 0-17`, `core 3 (CPUs 3,67)`.
+pub(crate) fn row_words(cell: &PlacedCell, who: &Who) -> String {
+    let row = &cell.row;
+    let plural = if row.cpus.len() == 1 { "" } else { "s" };
+    match row.group_by {
+        GroupBy::Memory => who.label(row.initiator),
+        part => format!("{} {} (CPU{plural} {})", part.group(), row.index, row.cpus),
+    }
 }
 
 /// How much of their memory huge pages backed, where it was not all of it everywhere.

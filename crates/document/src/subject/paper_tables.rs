@@ -1,15 +1,15 @@
 //! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
 //! 5.5).
 
-use crate::subject::classes::{alpha_figure, kernels_and_threads, rate};
 use nearfar_machine::{TheoreticalMaximum, TransferDirection};
 use nearfar_model::{Class, Classes, DeviceClasses, DevicePair, PlacedCell};
 use nearfar_record::Outcome;
 
-use crate::document::Sources;
+use super::classes::{alpha_figure, kernels_and_threads, rate};
+use super::sources::Sources;
 use crate::figure::{Figure, Unit};
 use crate::grid::Grid;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
 
 /// The tables; none where there are no classes.
 pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
@@ -64,18 +64,10 @@ fn class_table<'a, Pair: 'a>(
             (Some(alpha), _) => Cell::Figure(alpha_figure(alpha)),
             (None, whole) => Cell::not_measured(whole.err().unwrap_or("no theoretical maximum")),
         };
-        vec![Cell::text(class.class.to_string()), Cell::Figure(rate(class.max)), alpha]
+        vec![Cell::text(class.class), Cell::Figure(rate(class.max)), alpha]
     });
-    Table {
-        caption,
-        columns: vec![
-            Column::words("class"),
-            Column::of("maximum", Unit::GbPerS),
-            Column::of("alpha", Unit::One),
-        ],
-        rows: rows.collect(),
-        notes: whole.found().map(|it| format!("{name}: {}", paper_words(it))).into_iter().collect(),
-    }
+    Table::new(caption, Column::all(["class", "maximum", "alpha"], [WORDS, GB, ONE]), rows)
+        .with_notes(whole.found().map(|it| format!("{name}: {}", paper_words(it))))
 }
 
 /// A row for each device, a column for each memory node: table 5.5.

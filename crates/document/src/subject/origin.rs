@@ -1,0 +1,89 @@
+//! What figures are of: the host, the time, and whether they are to be believed.
+
+use nearfar_record::{Check, Executor, Record, Sealing, Standing};
+use serde::Serialize;
+
+use super::figures::simulated_line;
+use super::who::Who;
+use crate::printable::printable;
+use crate::terminal::paragraph::paragraph;
+
+/// The record that figures are from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Origin {
+    pub host: String,
+    /// When measuring began, UTC.
+    pub started: String,
+    /// Whether a machine was measured or simulated.
+    pub executor: Executor,
+    /// Whether the record is as it was written.
+    pub sealing: Seals,
+    #[serde(skip)]
+    pub(crate) who: Who,
+}
+
+/// Whether a record is as it was written, as far as the seals of its lines tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Seals {
+    /// `fit`, `edited` or `absent`.
+    pub seals: &'static str,
+    /// The first lines that were changed since, from 1.
+    pub lines: Vec<u64>,
+    /// How many were.
+    pub count: u64,
+    /// For people; null where all is as it was written.
+    #[serde(skip)]
+    pub(crate) finding: Option<String>,
+}
+
+impl Origin {
+    pub fn new(record: &Record) -> Self {
+        let header = &record.header;
+        let (seals, lines, count) = match &record.sealing {
+            Sealing::Fits => ("fit", Vec::new(), 0),
+            Sealing::Edited { lines, count } => ("edited", lines.clone(), *count),
+            Sealing::Unsealed => ("absent", Vec::new(), 0),
+        };
+        Self {
+            host: header.host.clone(),
+            started: header.started.clone(),
+            executor: header.executor,
+            sealing: Seals { seals, lines, count, finding: record.sealing.finding() },
+            who: Who::new(&header.machine),
+        }
+    }
+
+    /// The first lines of a text: host and time, and what must be known before any figure.
+    pub fn heading(&self) -> String {
+        format!("{}, {}\n", printable(&self.host), printable(&self.started)) + &self.cautions()
+    }
+
+    /// That figures are simulated, and what is wrong with the record's seals.
+    pub(crate) fn cautions(&self) -> String {
+        let edited = self.sealing.finding.as_ref().map(|it| paragraph("WARNING: ", it));
+        simulated_line(self.executor).to_string() + &edited.unwrap_or_default()
+    }
+}
+
+/// What looking a record over says of its seals.
+pub(crate) fn seal_check(sealing: &Sealing) -> Check {
+    let (standing, remedy) = match sealing {
+        Sealing::Fits => (Standing::Fine, None),
+        Sealing::Edited { .. } => (
+            Standing::Failed,
+            Some("take the record as it was written, or measure again with `nearfar characterize`"),
+        ),
+        Sealing::Unsealed => {
+            (Standing::Unknown, Some("measure again with a program that seals its records"))
+        }
+    };
+    let fits = || "every line of the record is as it was written, by its seal".into();
+    Check {
+        check: "seal".into(),
+        standing,
+        finding: sealing.finding().unwrap_or_else(fits),
+        remedy: remedy.map(Into::into),
+    }
+}

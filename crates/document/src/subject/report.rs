@@ -1,0 +1,177 @@
+//! A record as a document: its sections in the order of reading, and what the models say first; and as
+//! `show` prints it.
+
+use nearfar_model::{FittedModel, ModelChoices, ModelKind};
+use nearfar_record::{Executor, Experiment, Record};
+use serde::Serialize;
+
+use super::figures::count;
+use super::model::model_findings;
+use super::origin::Origin;
+use super::sources::Sources;
+use super::{
+    classes, devices, distribution, environment, flow, hybrid, latency, links, pairs, paper_tables,
+    roofline, sharing, strategy,
+};
+use crate::document::{Document, PROGRAM, Section};
+use crate::terminal::tables_text;
+
+/// A record as a document; `report RECORD -o FILE.json` writes it. All forms of the document show
+/// the same figures, rounded once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    pub schema: &'static str,
+    #[serde(flatten)]
+    pub measured: Origin,
+    /// What it says.
+    #[serde(flatten)]
+    pub document: Document,
+}
+
+/// Sentences of a summary; more are in the sections.
+const MOST_SENTENCES: usize = 6;
+
+impl Document {
+    pub fn new(record: &Record) -> Self {
+        Self::with_choices(record, &ModelChoices::default())
+    }
+
+    /// The document of a record with these choices about its models.
+    pub fn with_choices(record: &Record, choices: &ModelChoices) -> Self {
+        Self::of(&Sources::new(record, choices))
+    }
+
+    pub(crate) fn of(sources: &Sources<'_>) -> Self {
+        let header = &sources.record.header;
+        Self {
+            title: format!("{}, {}", header.host, header.started),
+            is_simulated: header.executor == Executor::Simulated,
+            program: PROGRAM,
+            cautions: cautions(sources),
+            summary: summary(sources),
+            sections: sections(sources),
+            paper_tables: paper_tables::paper_tables(sources),
+        }
+    }
+}
+
+impl Report {
+    /// The document of a record with these choices about its models.
+    pub fn new(record: &Record, choices: &ModelChoices) -> Self {
+        Self {
+            schema: "nearfar.report/1",
+            measured: Origin::new(record),
+            document: Document::with_choices(record, choices),
+        }
+    }
+}
+
+fn cautions(sources: &Sources<'_>) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if sources.show.measured.executor == Executor::Simulated {
+        cautions.push("SIMULATED: these figures were worked out, not measured.".into());
+    }
+    cautions.extend(
+        sources.show.measured.sealing.finding.iter().map(|finding| format!("WARNING: {finding}.")),
+    );
+    if sources.show.unfinished {
+        cautions.push(
+            "Measuring did not end in order: what is missing was not measured. `nearfar \
+             characterize --resume` goes on."
+                .into(),
+        );
+    }
+    cautions
+}
+
+/// Classes, NUMA factor, then of each further model the first thing to do.
+fn summary(sources: &Sources<'_>) -> Vec<String> {
+    let who = &sources.show.measured.who;
+    let mut sentences: Vec<String> =
+        sources.classes().and_then(classes::answer).into_iter().collect();
+    sentences.extend(sources.latency().and_then(|model| latency::answer(model, who)));
+    let others = sources
+        .models
+        .iter()
+        .filter(|model| !matches!(model, FittedModel::Classes(_) | FittedModel::Latency(_)));
+    sentences.extend(others.filter_map(|model| model_findings(model, who).into_iter().next()));
+    sentences.truncate(MOST_SENTENCES);
+    sentences
+}
+
+/// All that the record holds something for.
+fn sections(sources: &Sources<'_>) -> Vec<Section> {
+    const ORDER: [Experiment; 9] = [
+        Experiment::Pairs,
+        Experiment::Latency,
+        Experiment::Scaling,
+        Experiment::Sharing,
+        Experiment::Links,
+        Experiment::Roofs,
+        Experiment::Hybrid,
+        Experiment::Mixes,
+        Experiment::Devices,
+    ];
+    let mut sections = vec![sources.topo.section(sources.show.cpu.as_deref())];
+    sections.extend(ORDER.into_iter().filter_map(|experiment| of_experiment(sources, experiment)));
+    sections.extend(sources.strategy().map(strategy::section));
+    sections.push(environment::section(sources));
+    sections.extend(environment::not_measured(sources));
+    sections
+}
+
+/// What the record holds of an experiment.
+fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Option<Section> {
+    let show = &sources.show;
+    let who = &show.measured.who;
+    match experiment {
+        Experiment::Pairs => pairs::section(sources),
+        Experiment::Latency => latency::section(&show.latency, sources.latency(), who),
+        Experiment::Scaling => sources.distribution().map(distribution::section),
+        Experiment::Sharing => sharing::section(&show.sharing, sources.sharing(), who),
+        Experiment::Links => links::section(sources),
+        Experiment::Roofs => roofline::section(&show.roofs, sources.roofline(), who),
+        Experiment::Hybrid => hybrid::section(&show.hybrid, sources.hybrid(), who),
+        Experiment::Mixes if show.mixes.is_empty() => None,
+        Experiment::Mixes => Some(flow::section(&show.mixes, sources.flow(), who)),
+        Experiment::Devices if show.devices.is_empty() => None,
+        Experiment::Devices => devices::section(&show.devices, sources.devices()),
+        Experiment::Commands => None,
+    }
+}
+
+/// What was measured and what it rests on, for people.
+pub fn show_text(record: &Record) -> String {
+    // What these say of a record is as good as measured: classes, factors, how runs spread.
+    let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
+    let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
+    let show = &sources.show;
+    let mut text = show.head();
+    for experiment in Experiment::ALL {
+        text += &experiment_text(&sources, experiment);
+    }
+    text += &show.evidence();
+    text += &show.not_measured();
+    text + &show.warning_lines()
+}
+
+/// What the record holds of an experiment, or why it holds nothing; empty for one that was
+/// not asked for.
+fn experiment_text(sources: &Sources<'_>, experiment: Experiment) -> String {
+    let show = &sources.show;
+    if let Some(section) = of_experiment(sources, experiment) {
+        return format!("\n== {} =={}", section.title, tables_text(&section));
+    }
+    if experiment == Experiment::Commands && show.placed_programs > 0 {
+        let cases = count(show.placed_programs, "placement");
+        return format!(
+            "\n{cases} of programs; `nearfar sensitivity --from RECORD` shows their runs\n"
+        );
+    }
+    if show.experiments.contains(&experiment) {
+        show.why_nothing(experiment)
+    } else {
+        String::new()
+    }
+}

@@ -1,0 +1,72 @@
+//! A record with what models say of it.
+
+use std::panic::resume_unwind;
+use std::thread::scope;
+
+use nearfar_model::{
+    FittedModel, ModelChoices, ModelKind, ProfiledPoint, RecordFigures, Unavailable,
+};
+use nearfar_record::{Profile, Record};
+
+use super::machine::Topology;
+use super::show::ShownRecord;
+
+/// What sections are made from.
+#[derive(Debug)]
+pub(crate) struct Sources<'a> {
+    pub record: &'a Record,
+    pub figures: RecordFigures<'a>,
+    pub topo: Topology,
+    pub show: ShownRecord,
+    pub models: Vec<FittedModel>,
+    pub unavailable: Vec<Unavailable>,
+    /// A program that was watched, and its point below the roofs of memory.
+    pub program: Option<(&'a Profile, ProfiledPoint)>,
+}
+
+impl<'a> Sources<'a> {
+    /// Of all models.
+    pub fn new(record: &'a Record, choices: &ModelChoices) -> Self {
+        Self::with_models(record, choices, &ModelKind::ALL)
+    }
+
+    /// Of these models; figures and models side by side, each in a thread of its own: what reading a record leaves
+    /// behind in the memory of the one that read it makes everything there slow.
+    pub fn with_models(record: &'a Record, choices: &ModelChoices, kinds: &[ModelKind]) -> Self {
+        let figures = RecordFigures::new(record);
+        let (show, (models, unavailable)) = scope(|scope| {
+            let show = scope.spawn(|| ShownRecord::of(&figures));
+            // A model that a choice does not fit is not there: choices of a record fit it.
+            let fits = ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default();
+            (show.join().unwrap_or_else(|panic| resume_unwind(panic)), fits)
+        });
+        let topo = Topology::new(&record.header.machine);
+        Self { record, figures, topo, show, models, unavailable, program: None }
+    }
+}
+
+/// The result of each model, where the record has it.
+macro_rules! results {
+    ($($name:ident: $Model:ident of $Variant:ident),* $(,)?) => {
+        impl Sources<'_> {
+            $(pub fn $name(&self) -> Option<&nearfar_model::$Model> {
+                self.models.iter().find_map(|model| match model {
+                    FittedModel::$Variant(model) => Some(&**model),
+                    _ => None,
+                })
+            })*
+        }
+    };
+}
+
+results!(
+    classes: Classes of Classes,
+    latency: Latency of Latency,
+    sharing: Sharing of Sharing,
+    roofline: Roofline of Roofline,
+    hybrid: Hybrid of Hybrid,
+    distribution: Distribution of Distribution,
+    strategy: Strategy of Strategy,
+    devices: Devices of Devices,
+    flow: FlowSummary of Flow,
+);

@@ -1,0 +1,63 @@
+//! Who accesses memory, for people: CPUs, and not the number of an initiator.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{CpuGroupSet, CpuSet, Initiator, Machine, NodeSet};
+use nearfar_record::{Profile, ProfiledInitiator};
+
+/// Longer lists of CPUs are named by their nodes, in sentences and as labels of tables: beside these
+/// eight nodes fit 80 columns.
+const LONGEST: usize = 24;
+const LONGEST_OF_LABELS: usize = 9;
+
+/// The CPUs of a machine's initiators, and their node: of several local ones that with CPUs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Who(BTreeMap<u32, (CpuSet, NodeSet)>);
+
+impl Who {
+    pub fn new(machine: &Machine) -> Self {
+        let nodes = |it: &Initiator| it.cpu_node.map_or(it.memory_nodes.clone(), NodeSet::single);
+        let initiators = machine.initiators();
+        Self(initiators.iter().map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+    }
+
+    /// Those of the machine that a program was watched on.
+    pub fn of_profile(profile: &Profile) -> Self {
+        let nodes = |it: &ProfiledInitiator| match it.cpu_node {
+            Some(node) => NodeSet::single(node),
+            None => it.memory_nodes.iter().copied().collect(),
+        };
+        let initiators = profile.initiators.iter();
+        Self(initiators.map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+    }
+
+    /// `CPUs 0-17`; `initiator 7` of one that the machine does not have.
+    pub fn cpus(&self, initiator: u32) -> String {
+        self.all_cpus([initiator])
+    }
+
+    /// The same of several together.
+    pub fn all_cpus(&self, initiators: impl IntoIterator<Item = u32>) -> String {
+        self.named(initiators.into_iter().collect(), LONGEST)
+    }
+
+    /// The same of one as the label of a row.
+    pub fn label(&self, initiator: u32) -> String {
+        self.named(CpuGroupSet::single(initiator), LONGEST_OF_LABELS)
+    }
+
+    fn named(&self, initiators: CpuGroupSet, longest: usize) -> String {
+        let known: Vec<_> = initiators.iter().filter_map(|it| self.0.get(&it)).collect();
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        if known.len() < initiators.len() {
+            return format!("initiator{} {initiators}", plural(initiators.len()));
+        }
+        let cpus: CpuSet = known.iter().flat_map(|(cpus, _)| cpus.iter()).collect();
+        let nodes: NodeSet = known.iter().flat_map(|(_, nodes)| nodes.iter()).collect();
+        let list = cpus.to_string();
+        if list.len() > longest && !nodes.is_empty() {
+            return format!("CPUs of node{} {nodes}", plural(nodes.len()));
+        }
+        format!("CPU{} {list}", plural(cpus.len()))
+    }
+}
