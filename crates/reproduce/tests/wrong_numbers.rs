@@ -18,7 +18,7 @@ const OF_THESIS: [&str; 8] = ["mean", "low", "high", "sd", "max", "alpha", "d", 
 fn numbers_of_the_thesis() {
     let thesis = Changeable::<braithwaite2012::Facts>::new();
     let mut paths = numbers(&thesis.file, |path| {
-        let names = path.split('/').filter(|part| part.parse::<usize>().is_err());
+        let mut names = path.split('/').filter(|part| part.parse::<usize>().is_err());
         names.next_back().is_some_and(|name| OF_THESIS.contains(&name))
     });
     assert_eq!(paths.len(), 169, "{paths:#?}");
