@@ -42,7 +42,7 @@ fn compare(a: &Path, b: &Path, ending: &str, status: i32) -> (String, PathBuf) {
 fn every_form_tells_of_the_slower_path() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (simulate(folder.path(), "joe0"), slower(folder.path()));
-    let finding = "path from initiator 0 to node 1";
+    let finding = "path from CPUs 0-6 to node 1";
     let (markdown, _) = compare(&a, &b, "md", 1);
     assert!(markdown.contains(&format!("Worse: {finding}")), "{markdown}");
     assert!(markdown.contains("SIMULATED: the figures of A and of B were computed"), "{markdown}");
