@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use nearfar_record::{Executor, Warning};
+use nearfar_record::{Executor, Experiment, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
 use super::figures::{count, simulated_line};
+use crate::answer::{Answer, Part, Shown};
 use crate::printable::printable;
+use crate::table::{Cell, Column, Table};
 
 /// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,17 +97,24 @@ pub struct DryRun {
     pub touch_gb_per_s: f64,
     /// A copy by one thread, likewise, GB/s.
     pub copy_gb_per_s: f64,
+    /// How many of the cases each experiment has.
+    pub experiments: Vec<PlannedExperiment>,
     /// The ids of the cases.
     pub case_ids: Vec<String>,
 }
 
+/// An experiment of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedExperiment {
+    pub experiment: Experiment,
+    pub cases: usize,
+}
+
 impl DryRun {
     /// For people.
-    pub fn text(&self) -> String {
-        let mut text = String::from(simulated_line(self.executor));
-        for id in &self.case_ids {
-            text += &format!("{}\n", printable(id));
-        }
+    pub fn answer(&self) -> Answer {
+        let simulated = simulated_line(self.executor).trim_end();
         let rates = format!(
             "by a copy at {:.1} GB/s and first touch at {:.1} GB/s, one thread",
             self.copy_gb_per_s, self.touch_gb_per_s
@@ -114,14 +123,29 @@ impl DryRun {
             Executor::Native => ("memory", "looked at just now"),
             Executor::Simulated => ("simulated memory", "by the machine's file"),
         };
-        text + &format!(
-            "{}, at most {}: at most {}{}, {} of {memory} ({rates}, {source})\n",
-            count(self.cases, "case"),
-            count(self.rounds as usize, "round"),
-            format_duration(Duration::from_secs_f64(self.seconds_at_most)),
-            clock_words(self.executor),
-            Bytes(self.buffers_bytes),
-        )
+        let time = format_duration(Duration::from_secs_f64(self.seconds_at_most));
+        let clock = clock_words(self.executor);
+        let says = [
+            (
+                "cases      ",
+                format!("{}, at most {}", self.cases, count(self.rounds as usize, "round")),
+            ),
+            ("time       ", format!("at most {time}{clock}")),
+            ("memory     ", format!("{} of {memory}", Bytes(self.buffers_bytes))),
+            ("estimated  ", format!("{rates}, {source}")),
+        ];
+        let says = says.into_iter().map(|(first, words)| Part::words(first, words));
+        let ids = self.case_ids.iter().map(|id| Part::words("", id));
+        let rows = self.experiments.iter();
+        let rows = rows.map(|it| vec![Cell::text(it.experiment), Cell::text(it.cases)]);
+        let table = Table::new("By experiment", ["experiment", "cases"].map(Column::words), rows);
+        let caution = (!simulated.is_empty()).then(|| Part::words("", simulated));
+        Answer::default()
+            .and_all(Shown::Always, caution.into_iter().chain(says))
+            .and(Shown::First, Part::table(table))
+            .and_all(Shown::First, [Part::Gap, Part::words("", "--verbose names every case.")])
+            .and_all(Shown::Full, [Part::Gap])
+            .and_all(Shown::Full, ids)
     }
 }
 
@@ -130,6 +154,9 @@ mod tests {
     use expect_test::expect_file;
 
     use super::*;
+    use crate::answer::Room;
+
+    const ROOM: Room = Room { width: 80, full: false };
 
     fn end(executor: Executor) -> MeasuredRecord {
         MeasuredRecord {
@@ -157,7 +184,8 @@ mod tests {
             buffers_bytes: 1 << 20,
             touch_gb_per_s: 9.3,
             copy_gb_per_s: 9.3,
-            case_ids: Vec::new(),
+            experiments: vec![PlannedExperiment { experiment: Experiment::Pairs, cases: 1 }],
+            case_ids: vec!["pairs/load".into()],
         }
     }
 
@@ -165,7 +193,7 @@ mod tests {
     #[test]
     fn simulated_seconds_and_rates_say_that_they_are() {
         let text = [Executor::Simulated, Executor::Native]
-            .map(|executor| end(executor).text() + "\n" + &plan(executor).text());
+            .map(|executor| end(executor).text() + "\n" + &plan(executor).answer().text(ROOM));
         expect_file!["../../tests/golden/characterize.txt"].assert_eq(&text.join("\n"));
     }
 }

@@ -11,10 +11,10 @@ use super::figures::{percent_words, rounded};
 use super::hybrid::error_words;
 use super::result::ModelResult;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, Table, WORDS};
-use crate::terminal::section_text;
 
 pub(crate) fn placement_words(name: PlacementName) -> &'static str {
     match name {
@@ -257,7 +257,7 @@ pub(crate) fn memories_words(of: &HybridMemories, who: &Who) -> String {
 }
 
 /// What `predict` says of a program over two memories.
-pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
+pub fn placements_over_two_memories(answers: &ModelResult<HybridAnswers>) -> Answer {
     let pairs = &answers.result.pairs;
     let who = &answers.measured.who;
     let memories = |of: &HybridPairAnswer| memories_words(&of.memories, who);
@@ -266,20 +266,21 @@ pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
         Speaker::of_answer(of).sentences(&prefix)
     });
     let program = pairs.first().map(|of| program_words(of.answer.load_share));
-    answers.measured.heading()
-        + &section_text(
-            &Section::new(
-                "placements",
-                "Placements over two memories",
-                format!(
-                    "What a program gets of a fast and a slow memory: {}. Useful bytes.",
-                    program.unwrap_or_default()
-                ),
-                pairs.iter().map(|of| placements(&memories(of), of)).collect(),
-            )
-            .with_findings(findings.collect()),
-        )
+    let section = Section::new(
+        "placements",
+        "Placements over two memories",
+        format!(
+            "What a program gets of a fast and a slow memory: {}. Useful bytes.",
+            program.unwrap_or_default()
+        ),
+        pairs.iter().map(|of| placements(&memories(of), of)).collect(),
+    );
+    let section = section.with_findings(findings.collect());
+    answers.measured.answer().and_gap().and_section(section, FIRST_ROWS)
 }
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 12;
 
 fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
     let share = |share: Option<f64>| share.map_or("-".into(), |share| rounded(share, 3));
