@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
+use super::tiles::{Tile, TileKind, TileValue};
 use super::who::Who;
 use crate::document::{Document, PROGRAM, Section};
 use crate::figure::{Figure, Unit};
@@ -102,9 +103,30 @@ impl Comparison {
             program: PROGRAM,
             cautions: self.cautions(),
             summary: self.summary(),
+            tiles: self.tiles(),
+            health: None,
+            matrices: Vec::new(),
             sections: sections.into_iter().flatten().collect(),
             paper_tables: Vec::new(),
         }
+    }
+
+    /// How many cases are worse, better and the same.
+    fn tiles(&self) -> Vec<Tile> {
+        let found = &self.found;
+        let tile = |kind, label, verdict: Verdict, note| {
+            let of = found.cases.iter().filter(|case| case.verdict == verdict).count();
+            let of_all = format!("of {}", count(found.cases.len(), "case"));
+            let value = TileValue::new(Cell::text(of), of_all);
+            Tile::new(kind, label, vec![value], note)
+        };
+        let beyond = format!("by more than {} and than noise explains", percent_words(found.floor));
+        let unclear = found.cases.iter().filter(|case| case.verdict == Verdict::Unclear).count();
+        vec![
+            tile(TileKind::Worse, "Worse", Verdict::Worse, beyond.clone()),
+            tile(TileKind::Better, "Better", Verdict::Better, beyond),
+            tile(TileKind::Same, "Same", Verdict::Same, format!("{unclear} more are unclear")),
+        ]
     }
 
     fn cautions(&self) -> Vec<String> {
@@ -390,7 +412,8 @@ fn table(
             ],
             cases.iter().map(row),
         )
-        .with_notes((more > 0).then_some(note)),
+        .with_notes((more > 0).then_some(note))
+        .toned(verdict.into()),
     )
 }
 
