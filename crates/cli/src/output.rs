@@ -39,8 +39,16 @@ pub fn answer(
     answer: impl FnOnce() -> Answer,
 ) -> anyhow::Result<ExitStatus> {
     let AnswerForm { as_json, full } = form;
-    let text = || answer().text(Room { width: width(), full });
-    print(&if as_json { json_line(view)? } else { text() })?;
+    if as_json {
+        print(&json_line(view)?)?;
+        return Ok(ExitStatus::Done);
+    }
+    tell(&answer(), full)
+}
+
+/// Prints an answer for people, the first screen of it or all.
+pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
+    print(&answer.text(Room { width: width(), full }))?;
     Ok(ExitStatus::Done)
 }
 

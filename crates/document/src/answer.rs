@@ -24,7 +24,7 @@ pub enum Shown {
 pub enum Part {
     /// Words behind `first`, below which further lines begin. Code stands between backticks and is not
     /// divided.
-    Words { first: String, words: String, tone: Tone },
+    Words { first: String, words: String, emphasis: Emphasis },
     /// What follows is of this.
     Title(String),
     /// A table. The first screen has so many of its rows and none of its notes.
@@ -41,7 +41,7 @@ pub enum Part {
 
 /// What words are of; terminals colour it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tone {
+pub enum Emphasis {
     #[default]
     Plain,
     Good,
@@ -150,7 +150,7 @@ impl Answer {
 impl Part {
     /// Words that hang below their first line.
     pub fn words(first: impl Into<String>, words: impl Into<String>) -> Self {
-        Self::Words { first: first.into(), words: words.into(), tone: Tone::Plain }
+        Self::Words { first: first.into(), words: words.into(), emphasis: Emphasis::Plain }
     }
 
     /// A table with all its rows, in the first screen too.

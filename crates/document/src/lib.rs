@@ -25,7 +25,7 @@ mod table;
 mod terminal;
 mod tex;
 
-pub use answer::{Answer, NARROWEST, Part, Room, Shown, Tone};
+pub use answer::{Answer, Emphasis, NARROWEST, Part, Room, Shown};
 #[cfg(feature = "schema")]
 pub use csv::csv_row_schema;
 pub use csv::write_csv;

@@ -4,11 +4,12 @@ pub(crate) mod paragraph;
 pub(crate) mod table;
 
 use paragraph::{folded, paragraph_in};
-use table::{columns_in_blocks, room_for};
+use table::{columns_in_blocks, fits, room_for};
 
-use crate::answer::{Answer, Part, Room, Shown, Tone};
+use crate::answer::{Answer, Emphasis, Part, Room, Shown};
 use crate::figure::{Figure, Unit};
 use crate::printable::printable;
+use crate::subject::percent_words;
 use crate::table::{Cell, Column, Reasons, Table};
 
 /// An answer for the room that there is.
@@ -34,10 +35,10 @@ pub(crate) fn answer_text(answer: &Answer, room: Room) -> String {
 
 fn part_text(part: &Part, room: Room) -> String {
     match part {
-        Part::Words { first, words, tone } => {
+        Part::Words { first, words, emphasis } => {
             let text = paragraph_in(room.width, first, &printable(words));
             match text.strip_prefix(first.as_str()).filter(|_| !first.is_empty()) {
-                Some(rest) => coloured(first, *tone) + rest,
+                Some(rest) => coloured(first, *emphasis) + rest,
                 None => text,
             }
         }
@@ -57,12 +58,12 @@ fn part_text(part: &Part, room: Room) -> String {
     }
 }
 
-fn coloured(words: &str, tone: Tone) -> String {
-    let code = match tone {
-        Tone::Plain => return words.into(),
-        Tone::Good => 32,
-        Tone::Caution => 33,
-        Tone::Failed => 31,
+fn coloured(words: &str, emphasis: Emphasis) -> String {
+    let code = match emphasis {
+        Emphasis::Plain => return words.into(),
+        Emphasis::Good => 32,
+        Emphasis::Caution => 33,
+        Emphasis::Failed => 31,
     };
     let shown = words.trim_end();
     format!("\u{1b}[{code}m{shown}\u{1b}[0m{}", &words[shown.len()..])
@@ -113,6 +114,7 @@ fn marks_text(table: &Table) -> &'static str {
     if is_marked { " ! every sample was disturbed\n" } else { "" }
 }
 
+/// Header and rows; figures with their intervals where a line holds these, else the widest is told below.
 fn grid_text<'a>(
     table: &'a Table,
     first_rows: usize,
@@ -125,23 +127,43 @@ fn grid_text<'a>(
         None => printable(&column.heading()).into_owned(),
     };
     let header: Vec<String> = table.columns.iter().map(heading).collect();
-    let of_all = unit.map_or_else(String::new, |unit| format!(", {}", unit.as_str()));
-    let mut rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .take(first_rows)
-        .map(|row| row.iter().map(|cell| cell_text(cell, reasons)).collect())
-        .collect();
+    let is_told = |unit: Unit| table.caption.contains(unit.as_str());
+    let of_all = unit.filter(|&unit| !is_told(unit));
+    let of_all = of_all.map_or_else(String::new, |unit| format!(", {}", unit.as_str()));
+    let has_local = figures(table).any(|figure| figure.is_local);
+    let mut rows_by = |with_spread: bool| -> Vec<Vec<String>> {
+        let cells = |row: &'a Vec<Cell>| {
+            let text = |cell: &'a Cell| match cell {
+                Cell::Figure(figure) if has_local => {
+                    let mark = if figure.is_local { '*' } else { ' ' };
+                    format!("{}{mark}", figure_text(figure, with_spread))
+                }
+                Cell::Figure(figure) => figure_text(figure, with_spread),
+                Cell::Absent { kind, why } => reasons.mark(*kind, why),
+                Cell::Text(words) => printable(words).into_owned(),
+                Cell::Empty => "-".into(),
+            };
+            row.iter().map(text).collect()
+        };
+        table.rows.iter().take(first_rows).map(cells).collect()
+    };
     let caption = paragraph_in(width, "", &printable(&(table.caption.clone() + &of_all)));
     let is_number = |column: usize| is_number(table, column);
     let last = header.len().saturating_sub(1);
+    let mut rows = rows_by(true);
+    let mut left_out = String::new();
+    if unit.is_some() && !fits(&header, &rows, width) {
+        rows = rows_by(false);
+        left_out.extend(spread_words(table));
+    }
     if !is_number(last) {
         let room = room_for(width, &header, &rows, last);
         for cell in rows.iter_mut().filter_map(|row| row.get_mut(last)) {
             *cell = folded(cell.split(' '), room).join("\n");
         }
     }
-    format!("\n{caption}{}", columns_in_blocks(width, &header, &rows, is_number))
+    let grid = columns_in_blocks(width, &header, &rows, is_number);
+    format!("\n{caption}{grid}{left_out}")
 }
 
 /// What all figures of a table count, where several columns have them: said once, above it.
@@ -164,17 +186,20 @@ fn is_number(table: &Table, column: usize) -> bool {
     has_unit || table.rows.iter().filter_map(|row| row.get(column)).all(is_number)
 }
 
-fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {
-    match cell {
-        Cell::Figure(figure) => {
-            let spread = figure.plus_minus().map_or_else(String::new, |it| format!(" ±{it}"));
-            let mark = if figure.only_disturbed { "!" } else { "" };
-            format!("{}{spread}{mark}", figure.text)
-        }
-        Cell::Absent { kind, why } => reasons.mark(*kind, why),
-        Cell::Text(words) => printable(words).into_owned(),
-        Cell::Empty => "-".into(),
-    }
+/// How wide the intervals are.
+fn spread_words(table: &Table) -> Option<String> {
+    let mut spreads: Vec<f64> = figures(table).filter_map(Figure::relative_spread).collect();
+    spreads.sort_by(f64::total_cmp);
+    let [middle, widest] =
+        [spreads.get(spreads.len() / 2)?, spreads.last()?].map(|it| percent_words(*it));
+    Some(format!(" Intervals: median +-{middle}, widest +-{widest}.\n"))
+}
+
+fn figure_text(figure: &Figure, with_spread: bool) -> String {
+    let spread = figure.plus_minus().filter(|_| with_spread);
+    let spread = spread.map_or_else(String::new, |it| format!(" ±{it}"));
+    let mark = if figure.only_disturbed { "!" } else { "" };
+    format!("{}{spread}{mark}", figure.text)
 }
 
 fn figures(table: &Table) -> impl Iterator<Item = &Figure> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_document::{DryRun, KernelList, MeasuredRecord, PlannedExperiment};
+use nearfar_document::{DryRun, KernelList, MeasuredRecord, PlannedExperiment, Room};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
@@ -295,7 +295,9 @@ fn finish(
         interrupted_by: outcome.interrupted_by,
         warnings: record.warnings.clone(),
     };
-    let text = if arguments.json { output::json_line(&view)? } else { view.text() };
+    let room = Room { width: output::width(), full: false };
+    let text =
+        if arguments.json { output::json_line(&view)? } else { view.answer(record).text(room) };
     if to_stdout {
         output::say(text.trim_end());
     } else {

@@ -1,10 +1,9 @@
 //! `nearfar` alone: what this machine is, what is known of it, and what to type next.
 
-use nearfar_document::{Answer, Overview};
+use nearfar_document::Overview;
 use nearfar_record::{Record, host_name};
 
 use crate::exit_status::ExitStatus;
-use crate::output::AnswerForm;
 use crate::{live_machine, output, record_file};
 
 pub fn run() -> anyhow::Result<ExitStatus> {
@@ -14,5 +13,5 @@ pub fn run() -> anyhow::Result<ExitStatus> {
     let path = newest.map(|path| path.display().to_string());
     let known = record.as_ref().zip(path.as_deref());
     let overview = Overview::new(&live_machine::read()?, known);
-    output::answer(AnswerForm::short(false), &(), || -> Answer { overview.answer() })
+    output::tell(&overview.answer(), false)
 }

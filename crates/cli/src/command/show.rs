@@ -8,7 +8,12 @@ use crate::{output, record_file};
 
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let choice =
-        ShowChoice { experiments: arguments.experiment.clone(), remarks: arguments.remarks };
-    output::answer(arguments.form(), &ShownRecord::new(&record), || show_answer(&record, &choice))
+    let form = arguments.form();
+    let (experiments, remarks) = (arguments.experiment.clone(), arguments.remarks);
+    let choice = ShowChoice { experiments, remarks, full: form.full };
+    if form.as_json {
+        output::print(&output::json_line(&ShownRecord::new(&record))?)?;
+        return Ok(ExitStatus::Done);
+    }
+    output::tell(&show_answer(&record, &choice), form.full)
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use nearfar_record::{Executor, Experiment, Warning};
+use nearfar_model::ModelChoices;
+use nearfar_record::{Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
 use super::figures::{count, simulated_line};
-use crate::answer::{Answer, Part, Shown};
-use crate::printable::printable;
+use super::show::first_screen;
+use super::sources::Sources;
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
 /// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
@@ -39,32 +41,48 @@ pub struct MeasuredRecord {
 }
 
 impl MeasuredRecord {
-    /// For people.
-    pub fn text(&self) -> String {
-        let verb = match self.executor {
-            Executor::Native => "measured",
-            Executor::Simulated => "worked out",
-        };
-        let mut text = format!(
-            "{}{} of {} {verb}, {}, in {}{}",
-            simulated_line(self.executor),
-            self.measured,
-            count(self.cases, "case"),
-            count(self.samples, "sample"),
-            format_duration(Duration::from_secs_f64(self.seconds)),
-            clock_words(self.executor)
-        );
-        if self.omitted > 0 {
-            text += &format!("; {} omitted", self.omitted);
+    /// For people: what was measured, what it says, and where it is.
+    pub fn answer(&self, record: &Record) -> Answer {
+        let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
+        let counts = self.counts();
+        let counts = (!counts.is_empty()).then(|| Part::words("", counts));
+        let interrupted = self.interrupted_by.map(|_| {
+            let words = "all samples are kept; nearfar characterize --resume goes on";
+            Part::Words {
+                first: "interrupted: ".into(),
+                words: words.into(),
+                emphasis: Emphasis::Caution,
+            }
+        });
+        let path = Part::words("record  ", &self.record);
+        first_screen(&sources)
+            .and_all(Shown::Always, counts.into_iter().chain(interrupted))
+            .and_gap()
+            .and(Shown::Always, path)
+            .and(
+                Shown::Always,
+                Part::Next(vec![
+                    ("nearfar advise".into(), "where to put a program".into()),
+                    ("nearfar report -o FILE.html".into(), "the whole picture as a page".into()),
+                ]),
+            )
+    }
+
+    /// What has no figure; empty where all has.
+    fn counts(&self) -> String {
+        let missing = self.cases.saturating_sub(self.measured);
+        let said = [
+            (missing, "not measured"),
+            (self.refused, "refused by the machine"),
+            (self.omitted, "omitted"),
+        ];
+        let said = said.into_iter().filter(|(cases, _)| *cases > 0);
+        let said: Vec<String> = said.map(|(cases, how)| format!("{cases} {how}")).collect();
+        if said.is_empty() {
+            return String::new();
         }
-        if self.refused > 0 {
-            text += &format!("; {} refused by the machine", self.refused);
-        }
-        text.push('\n');
-        if self.interrupted_by.is_some() {
-            text += "interrupted; all samples are kept, go on with --resume\n";
-        }
-        text + &format!("record: {}\n", printable(&self.record))
+        let of = count(self.cases, "case");
+        format!("Of {of} {}: nearfar show --experiment EXPERIMENT says why.", said.join(", "))
     }
 }
 
@@ -158,22 +176,6 @@ mod tests {
 
     const ROOM: Room = Room { width: 80, full: false };
 
-    fn end(executor: Executor) -> MeasuredRecord {
-        MeasuredRecord {
-            schema: "nearfar.characterize/1",
-            executor,
-            record: "r.jsonl".into(),
-            cases: 1,
-            measured: 1,
-            omitted: 0,
-            refused: 0,
-            samples: 1,
-            seconds: 29.3,
-            interrupted_by: None,
-            warnings: Vec::new(),
-        }
-    }
-
     fn plan(executor: Executor) -> DryRun {
         DryRun {
             schema: "nearfar.dry-run/1",
@@ -189,11 +191,11 @@ mod tests {
         }
     }
 
-    /// Whoever reads "in 29.3 s" after a second at the keyboard must know whose seconds.
+    /// Whoever reads "at most 53 s" and waits a second must know whose seconds.
     #[test]
     fn simulated_seconds_and_rates_say_that_they_are() {
         let text = [Executor::Simulated, Executor::Native]
-            .map(|executor| end(executor).text() + "\n" + &plan(executor).answer().text(ROOM));
+            .map(|executor| plan(executor).answer().text(ROOM));
         expect_file!["../../tests/golden/characterize.txt"].assert_eq(&text.join("\n"));
     }
 }

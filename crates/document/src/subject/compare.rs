@@ -15,8 +15,9 @@ use serde::Serialize;
 use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
+use super::tiles::{Tile, TileKind, TileValue};
 use super::who::Who;
-use crate::answer::{Answer, Part, Shown, Tone};
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::document::{Document, PROGRAM, Section};
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, ONE, Table, WORDS};
@@ -73,16 +74,18 @@ impl Comparison {
         let found = &self.found;
         let name = |name: &str, of: &Origin| format!("{name}: {}, {}", of.host, of.started);
         let said = self.summary().into_iter().map(|words| {
-            let tone = match words.split(':').next() {
-                Some("Worse") => Tone::Failed,
-                Some("Better") => Tone::Good,
-                _ => Tone::Plain,
+            let emphasis = match words.split(':').next() {
+                Some("Worse") => Emphasis::Failed,
+                Some("Better") => Emphasis::Good,
+                _ => Emphasis::Plain,
             };
             let (first, words) = match words.split_once(": ") {
-                Some((first, words)) if tone != Tone::Plain => (format!("{first}: "), words.into()),
+                Some((first, words)) if emphasis != Emphasis::Plain => {
+                    (format!("{first}: "), words.into())
+                }
                 _ => (String::new(), words),
             };
-            Part::Words { first, words, tone }
+            Part::Words { first, words, emphasis }
         });
         let tables = cases(found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL).tables;
         let first_rows = FIRST_ROWS / tables.len().max(1);
@@ -124,9 +127,30 @@ impl Comparison {
             program: PROGRAM,
             cautions: self.cautions(),
             summary: self.summary(),
+            tiles: self.tiles(),
+            health: None,
+            matrices: Vec::new(),
             sections: sections.into_iter().flatten().collect(),
             paper_tables: Vec::new(),
         }
+    }
+
+    /// How many cases are worse, better and the same.
+    fn tiles(&self) -> Vec<Tile> {
+        let found = &self.found;
+        let tile = |kind, label, verdict: Verdict, note| {
+            let of = found.cases.iter().filter(|case| case.verdict == verdict).count();
+            let of_all = format!("of {}", count(found.cases.len(), "case"));
+            let value = TileValue::new(Cell::text(of), of_all);
+            Tile::new(kind, label, vec![value], note)
+        };
+        let beyond = format!("by more than {} and than noise explains", percent_words(found.floor));
+        let unclear = found.cases.iter().filter(|case| case.verdict == Verdict::Unclear).count();
+        vec![
+            tile(TileKind::Worse, "Worse", Verdict::Worse, beyond.clone()),
+            tile(TileKind::Better, "Better", Verdict::Better, beyond),
+            tile(TileKind::Same, "Same", Verdict::Same, format!("{unclear} more are unclear")),
+        ]
     }
 
     fn cautions(&self) -> Vec<String> {
@@ -412,7 +436,8 @@ fn table(
             ],
             cases.iter().map(row),
         )
-        .with_notes((more > 0).then_some(note)),
+        .with_notes((more > 0).then_some(note))
+        .toned(verdict.into()),
     )
 }
 

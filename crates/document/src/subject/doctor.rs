@@ -4,7 +4,7 @@ use nearfar_record::{Check, Standing};
 use serde::Serialize;
 
 use super::figures::count as count_words;
-use crate::answer::{Answer, Part, Shown, Tone};
+use crate::answer::{Answer, Emphasis, Part, Shown};
 
 /// What would disturb a measurement; `doctor --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,13 +59,13 @@ pub(crate) fn check_answer(checks: &[Check]) -> Answer {
 const FIRST_CHECKS: usize = 8;
 
 fn check_parts(check: &Check) -> impl Iterator<Item = Part> {
-    let (mark, tone) = match check.standing {
-        Standing::Fine => ("fine     ", Tone::Good),
-        Standing::Warning => ("warning  ", Tone::Caution),
-        Standing::Failed => ("FAILED   ", Tone::Failed),
-        Standing::Unknown => ("unknown  ", Tone::Plain),
+    let (mark, emphasis) = match check.standing {
+        Standing::Fine => ("fine     ", Emphasis::Good),
+        Standing::Warning => ("warning  ", Emphasis::Caution),
+        Standing::Failed => ("FAILED   ", Emphasis::Failed),
+        Standing::Unknown => ("unknown  ", Emphasis::Plain),
     };
-    let finding = Part::Words { first: mark.into(), words: check.finding.clone(), tone };
+    let finding = Part::Words { first: mark.into(), words: check.finding.clone(), emphasis };
     let remedy = check.remedy.iter().map(|remedy| Part::words("         -> ", remedy));
     std::iter::once(finding).chain(remedy)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::figures::simulated_line;
 use super::who::Who;
-use crate::answer::{Answer, Part, Shown, Tone};
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 
@@ -64,14 +64,14 @@ impl Origin {
     /// That figures are simulated, and what is wrong with the record's seals.
     pub(crate) fn caution(&self) -> Answer {
         let simulated = simulated_line(self.executor).trim_end();
-        let caution = |first: &str, words: &str, tone| {
+        let caution = |first: &str, words: &str, emphasis| {
             let words = words.to_string();
-            Part::Words { first: first.into(), words, tone }
+            Part::Words { first: first.into(), words, emphasis }
         };
         let simulated = simulated.strip_prefix("SIMULATED: ");
-        let simulated = simulated.map(|it| caution("SIMULATED: ", it, Tone::Caution));
+        let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
         let edited = self.sealing.finding.as_ref();
-        let edited = edited.map(|it| caution("WARNING: ", it, Tone::Failed));
+        let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
         Answer::default().and_all(Shown::Always, simulated.into_iter().chain(edited))
     }
 

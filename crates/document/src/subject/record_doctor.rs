@@ -3,8 +3,8 @@
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, Twins, Unmeasured, memory_limit, twins,
-    unmeasured,
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured, memory_limit,
+    twins, unmeasured,
 };
 use nearfar_record::{Check, Record, Standing};
 use nearfar_units::BytesPerSecond;
@@ -40,9 +40,17 @@ impl RecordDoctor {
     /// Looks a record over. `gamma` is what a memory node can carry at most, or why it
     /// is not known.
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
-        let (twins, unmeasured) = (twins(record), unmeasured(record));
+        Self::of(&RecordFigures::new(record), gamma)
+    }
+
+    pub(crate) fn of(
+        figures: &RecordFigures<'_>,
+        gamma: Result<TheoreticalMaximum, String>,
+    ) -> Self {
+        let record = figures.record();
+        let (twins, unmeasured) = (twins(figures), unmeasured(figures));
         let (schema, measured) = ("nearfar.record-doctor/2", Origin::new(record));
-        let checks = checks(record, &twins, &unmeasured, gamma, &measured.who);
+        let checks = checks(figures, &twins, &unmeasured, gamma, &measured.who);
         Self { schema, measured, twins, unmeasured, checks }
     }
 
@@ -70,12 +78,13 @@ const LEGEND: &str = "cell: one group of CPUs, memory node, kernel and number of
 
 /// All checks of a record, failures first.
 fn checks(
-    record: &Record,
+    figures: &RecordFigures<'_>,
     twins: &Twins,
     unmeasured: &[Unmeasured],
     gamma: Result<TheoreticalMaximum, String>,
     who: &Who,
 ) -> Vec<Check> {
+    let record = figures.record();
     let kind = record.header.inputs.group_by;
     let check = |check: &str, standing, finding, remedy: String| Check {
         check: check.into(),
@@ -106,7 +115,7 @@ fn checks(
     let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
     checks.extend(comparison_check(record, twins));
     checks.extend(last);
-    checks.push(limit_check(record, gamma));
+    checks.push(limit_check(figures, gamma));
     checks
 }
 
@@ -171,8 +180,8 @@ fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
 }
 
 /// Nothing may exceed what the memory can carry.
-fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
-    let limit = gamma.and_then(|maximum| memory_limit(record, maximum));
+fn limit_check(figures: &RecordFigures<'_>, gamma: Result<TheoreticalMaximum, String>) -> Check {
+    let limit = gamma.and_then(|maximum| memory_limit(figures, maximum));
     let check = |standing, finding, remedy| Check {
         check: "theoretical_maximum".into(),
         standing,

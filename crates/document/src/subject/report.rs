@@ -1,7 +1,7 @@
 //! A record as a document: its sections in the order of reading, and what the models say first; and as
 //! `show` prints it.
 
-use nearfar_model::{FittedModel, ModelChoices};
+use nearfar_model::{FittedModel, ModelChoices, best_pairs};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
@@ -9,8 +9,8 @@ use super::model::model_findings;
 use super::origin::Origin;
 use super::sources::Sources;
 use super::{
-    classes, devices, distribution, environment, flow, hybrid, latency, links, pairs, paper_tables,
-    roofline, sharing, strategy,
+    classes, devices, distribution, environment, flow, health, hybrid, latency, links, matrix,
+    pairs, paper_tables, roofline, sharing, strategy, tiles,
 };
 use crate::document::{Document, PROGRAM, Section};
 
@@ -42,12 +42,17 @@ impl Document {
 
     pub(crate) fn of(sources: &Sources<'_>) -> Self {
         let header = &sources.record.header;
+        let best = best_pairs(&sources.show.pairs);
+        let bandwidths = best.as_ref().and_then(|best| matrix::bandwidth(sources, best));
         Self {
             title: format!("{}, {}", header.host, header.started),
             is_simulated: header.executor == Executor::Simulated,
             program: PROGRAM,
             cautions: cautions(sources),
             summary: summary(sources),
+            tiles: tiles::tiles(sources, best.as_ref()),
+            health: Some(health::health(&sources.figures)),
+            matrices: bandwidths.into_iter().chain(matrix::latency(sources)).collect(),
             sections: sections(sources),
             paper_tables: paper_tables::paper_tables(sources),
         }

@@ -4,7 +4,7 @@ use nearfar_reproduce::{Paper, Row, Status};
 use serde::Serialize;
 
 use super::figures::{count, significant};
-use crate::answer::{Answer, Part, Shown, Tone};
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
 /// The papers' tables, worked out again; `reproduce --json` prints it.
@@ -89,7 +89,7 @@ impl ReproducedPapers {
 }
 
 fn fail_part(words: String) -> Part {
-    Part::Words { first: "FAIL  ".into(), words, tone: Tone::Failed }
+    Part::Words { first: "FAIL  ".into(), words, emphasis: Emphasis::Failed }
 }
 
 impl ReproducedPaper {

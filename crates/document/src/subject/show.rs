@@ -1,20 +1,26 @@
 //! A record as `show` prints it: figures for programs, tables for people.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use nearfar_model::{
     ChaseFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind, PlacedCell,
     RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points,
     links, mixes, pairs, roofs, scaling, sharing_grid, transfers,
 };
-use nearfar_record::{Absent, Experiment, Record, Suite, Warning};
+use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
+use nearfar_units::format_duration;
 use serde::Serialize;
 
+use super::figures::{capitalised, count};
+use super::health::{self, Health};
 use super::origin::Origin;
 use super::report::{self, of_experiment};
 use super::sources::Sources;
-use crate::answer::Answer;
-use crate::document::Section;
+use super::tiles::TileKind;
+use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::document::{Document, Section};
+use crate::table::Table;
 
 /// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
 /// where the record holds none.
@@ -131,19 +137,109 @@ pub struct ShowChoice {
     pub experiments: Vec<Experiment>,
     /// What to know of the figures, alone.
     pub remarks: bool,
+    /// Whether all is asked for, which takes longer.
+    pub full: bool,
 }
 
 /// A record for people.
 pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
+    if !choice.full {
+        let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
+        if choice.remarks {
+            return remarks(&sources);
+        }
+        return first_screen(&sources).and_next([
+            ("nearfar show --full", "every table; --experiment for one experiment's"),
+            ("nearfar model", "what the figures mean"),
+            ("nearfar advise", "where to put a program"),
+        ]);
+    }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
     let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
     let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
-    let show = &sources.show;
-    let answer = show.measured.answer();
+    let answer = sources.show.measured.answer();
     let sections = choice.experiments.iter().filter_map(|&it| of_experiment(&sources, it));
     let chosen: Vec<Section> = sections.collect();
-    if !choice.experiments.is_empty() {
-        return chosen.into_iter().fold(answer, Answer::and_full_section);
+    if choice.experiments.is_empty() {
+        report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
+    } else if chosen.is_empty() {
+        answer.and_gap().and_says("The record holds nothing of it: nearfar show --full says why.")
+    } else {
+        chosen.into_iter().fold(answer, Answer::and_full_section)
     }
-    report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
+}
+
+/// What a measurement answers first: the machine, bandwidth and latency by pair, what remote memory costs, and
+/// what is wrong.
+pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
+    let document = Document::of(sources);
+    let table = |mut table: Table| {
+        let notes = std::mem::take(&mut table.notes);
+        let notes = notes.into_iter().map(|note| Part::words(" ", note));
+        std::iter::once(Part::Table { table, first_rows: FIRST_ROWS }).chain(notes)
+    };
+    let matrices = document.matrices.into_iter().flat_map(table);
+    let tiles = document.tiles.iter().filter(|tile| {
+        // The matrices show the others.
+        matches!(tile.kind, TileKind::Ratio | TileKind::Devices)
+    });
+    let tiles = tiles.map(|tile| Part::words(format!("{}: ", tile.label), tile.words()));
+    title(sources)
+        .and_all(Shown::Always, matrices)
+        .and_gap()
+        .and_all(Shown::Always, tiles)
+        .and_all(Shown::Always, document.health.as_ref().map(health_part))
+}
+
+/// Rows of each matrix of the first screen.
+const FIRST_ROWS: usize = 10;
+
+fn title(sources: &Sources<'_>) -> Answer {
+    let Sources { show, topo, .. } = sources;
+    let nodes = count(topo.machine.nodes.len(), "memory node");
+    let machine = format!("{}, {nodes}", topo.title(show.cpu.as_deref()));
+    let seconds = show.seconds.map_or_else(String::new, |seconds| {
+        let clock = match show.measured.executor {
+            Executor::Native => "",
+            Executor::Simulated => " of its own clock",
+        };
+        format!(" in {}{clock}", format_duration(Duration::from_secs_f64(seconds)))
+    });
+    let Origin { host, started, .. } = &show.measured;
+    let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));
+    let measured = format!("{host}, {started}: {suite} suite, {samples}{seconds}");
+    let unfinished = show.unfinished.then(|| {
+        let words = "the program was killed while measuring; nearfar characterize --resume goes on";
+        Part::words("unfinished: ", words)
+    });
+    Answer::saying(machine)
+        .and_says(measured)
+        .and_answer(show.measured.caution())
+        .and_all(Shown::Always, unfinished)
+}
+
+/// What is wrong; how many remarks there are besides.
+fn health_part(health: &Health) -> Part {
+    let emphasis = match health.standing {
+        Standing::Failed => Emphasis::Failed,
+        Standing::Warning => Emphasis::Caution,
+        Standing::Fine => Emphasis::Good,
+        Standing::Unknown => Emphasis::Plain,
+    };
+    let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
+    let worst = worst.map_or_else(String::new, |check| format!(": {}", check.finding));
+    let words = format!("{}{worst} (nearfar show --remarks)", health.answer);
+    Part::Words { first: "Health: ".into(), words, emphasis }
+}
+
+/// What is wrong and what to know, each with what to do about it.
+fn remarks(sources: &Sources<'_>) -> Answer {
+    let health = health::health(&sources.figures);
+    let told = health.found.iter().zip(1..).flat_map(|(check, number)| {
+        let finding = Part::words(format!("{number}. "), &check.finding);
+        let remedy = check.remedy.iter().map(|remedy| Part::words("   -> ", remedy));
+        std::iter::once(finding).chain(remedy).collect::<Vec<_>>()
+    });
+    let answer = title(sources).and_gap().and_says(capitalised(&health.answer) + ".");
+    answer.and_all(Shown::Always, told)
 }

@@ -30,7 +30,7 @@ pub(crate) fn columns_in_blocks(
     for column in 1..header.len() {
         width += width_of(header, rows, column);
         match blocks.last_mut() {
-            Some(block) if width <= most => block.push(column),
+            Some(block) if width <= most + AT_END => block.push(column),
             _ => {
                 width = MARGIN + width_of(header, rows, 0) + width_of(header, rows, column);
                 blocks.push(vec![column]);
@@ -51,6 +51,12 @@ pub(crate) fn columns_in_blocks(
     tables.join("\n")
 }
 
+/// Whether a table needs no more than so many characters.
+pub(crate) fn fits(header: &[String], rows: &[Vec<String>], most: usize) -> bool {
+    let columns = (0..header.len()).map(|column| width_of(header, rows, column));
+    MARGIN + columns.sum::<usize>() <= most + AT_END
+}
+
 /// Characters of `most` that are left for a column where the others have what they need; a few in any case.
 pub(crate) fn room_for(
     most: usize,
@@ -61,7 +67,7 @@ pub(crate) fn room_for(
     const FEWEST: usize = 24;
     let others = (0..header.len()).filter(|&other| other != column);
     let taken: usize = others.map(|other| width_of(header, rows, other)).sum();
-    most.saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
+    (most + AT_END).saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
 }
 
 /// Characters of a column with what stands around it.
@@ -73,6 +79,9 @@ fn width_of(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
 
 /// Spaces around a cell.
 const PADDING: usize = 2;
+
+/// Of these the last of a line, which nobody sees.
+const AT_END: usize = 1;
 
 /// Spaces before a table.
 const MARGIN: usize = 1;
