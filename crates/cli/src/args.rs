@@ -7,6 +7,7 @@ mod compare;
 mod model;
 mod predict;
 mod profile;
+mod ps;
 mod run;
 mod sensitivity;
 
@@ -25,6 +26,7 @@ pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::PredictArguments;
 pub use profile::ProfileArguments;
+pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 
@@ -135,6 +137,9 @@ pub enum Command {
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),
+    /// Running processes whose memory lies far from where they run
+    #[command(after_help = ps::AFTER_HELP)]
+    Ps(Box<PsArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",

@@ -22,7 +22,7 @@ use exit_status::ExitStatus;
 fn main() -> ExitCode {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return exit_status::of_usage(&error).into(),
+        Err(error) => return exit_status::of_usage(error).into(),
     };
     output::colour(arguments.color);
     match command::run(arguments.command) {

@@ -14,6 +14,7 @@ mod bytes;
 mod excerpt;
 mod number;
 mod quantity;
+mod suggestion;
 mod time;
 mod word;
 
@@ -23,5 +24,6 @@ pub use number::{QuantityError, format_significant};
 pub use quantity::{
     BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit, serialize_gb_per_s,
 };
+pub use suggestion::nearest_name;
 pub use time::{format_duration, nanoseconds, parse_duration};
 pub use word::{from_word, words_of};
