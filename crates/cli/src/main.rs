@@ -10,6 +10,7 @@ mod live_machine;
 mod near_device;
 mod output;
 mod progress;
+mod record_continuation;
 mod record_file;
 mod record_header;
 mod written_file;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use nearfar_record::host_name;
-use nearfar_record::{Profile, Record, read_record, record_name, state_folder};
+use nearfar_record::{Header, Profile, Record, read_record, record_name, state_folder};
 
 use crate::output;
 
@@ -43,9 +43,16 @@ pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
     Ok(nearfar_record::newest_record(host)?)
 }
 
-/// Reads a record; `-` is standard input.
+/// Reads a record in either form; `-` is standard input.
 pub fn read(path: &Path) -> anyhow::Result<Record> {
-    read_by(path, "record", read_record)
+    let mut record = read_by(path, "record", read_record)?;
+    record.file = (path.as_os_str() != "-").then(|| path.to_path_buf());
+    Ok(record)
+}
+
+/// Reads the header alone of a record in a file.
+pub fn read_header(path: &Path) -> anyhow::Result<Header> {
+    read_by(path, "record", nearfar_record::read_header)
 }
 
 /// Reads a profile; `-` is standard input.
