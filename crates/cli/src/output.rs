@@ -1,7 +1,8 @@
 //! Standard output and standard error.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nearfar_document::write_json;
 use serde::Serialize;
@@ -29,6 +30,16 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
+/// error.
+pub fn print_by(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
+        _ => Ok(()),
+    }
+}
+
 /// Prints what a command found: as JSON where that is asked for, else as text.
 pub fn answer(
     as_json: bool,
@@ -50,6 +61,26 @@ pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
 pub fn say(text: &str) {
     // Nothing is left to do when even standard error is gone.
     anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
+}
+
+/// Says something that a quiet program does not.
+pub fn note(text: &str) {
+    if !is_quiet() {
+        say(text);
+    }
+}
+
+/// Whether the user asked for the answer and nothing else.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from here on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Says why the program ends.

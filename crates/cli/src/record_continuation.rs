@@ -37,7 +37,7 @@ pub fn read(arguments: &CharacterizeArguments, path: &Path) -> anyhow::Result<Re
         );
     }
     if let Some(finding) = record.sealing.finding() {
-        output::say(&format!("note: {}: {finding}", path.display()));
+        output::note(&format!("note: {}: {finding}", path.display()));
     }
     refuse_another(path, "nearfar", &record.header.versions.nearfar, env!("CARGO_PKG_VERSION"))?;
     if arguments.resume {

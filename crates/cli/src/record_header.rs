@@ -9,7 +9,7 @@ use nearfar_machine::Machine;
 use nearfar_measure::simulated::new_record;
 use nearfar_measure::{now_utc, read_environment, suite_inputs};
 use nearfar_record::{Executor, Experiment, Header, Inputs, Record};
-use nearfar_units::nanoseconds;
+use nearfar_units::{did_you_mean, nanoseconds};
 
 use crate::args::{CharacterizeArguments, Noise};
 use crate::live_accelerators::live_accelerators;
@@ -83,7 +83,8 @@ pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::
     for name in &arguments.kernel {
         if find(name).is_none() {
             let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
-            bail!("there is no kernel '{name}'; there are {}", names.join(", "));
+            let meant = did_you_mean(name, names.iter().copied());
+            bail!("there is no kernel '{name}'{meant}; there are {}", names.join(", "));
         }
     }
     Ok(Inputs {

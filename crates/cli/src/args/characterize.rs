@@ -8,7 +8,7 @@ use nearfar_machine::GroupBy;
 use nearfar_record::{Experiment, Grid, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
-use super::choice::{Choice, one_of};
+use super::choice::{Choice, kernels_or_list, machines, one_of, variants};
 
 const SUITES: [Choice<Suite>; 3] = [
     (
@@ -71,7 +71,7 @@ pub struct CharacterizeArguments {
         value_name = "EXPERIMENT"
     )]
     pub only: Vec<Experiment>,
-    /// Begin no round that would end after this time, for example 60s; with --simulate time
+    /// Begin no round that would end after this time, for example 60s or 5m; with --simulate time
     /// of the machine's own clock
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub budget: Option<Duration>,
@@ -97,11 +97,12 @@ pub struct CharacterizeArguments {
     pub group_by: Option<GroupBy>,
     /// Kernels instead of the suite's own; 'list' names them all with their variants, those
     /// of the simulated machine with --simulate
-    #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", value_parser = kernels_or_list(),
+          hide_possible_values = true)]
     pub kernel: Vec<String>,
     /// Force one instruction set: avx512, avx2, sse2 or portable; of a simulated machine
     /// one of its variants
-    #[arg(long, value_name = "ISA")]
+    #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
     /// Shortest window of a sample, for example 100ms
     #[arg(long, value_parser = parse_window, value_name = "TIME")]
@@ -127,7 +128,7 @@ pub struct CharacterizeArguments {
     pub seed: Option<u64>,
     /// Work the figures out for a simulated machine instead of measuring this one: a
     /// built-in one ('list' names them) or a file (docs/simulated-machines.md)
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = machines(), hide_possible_values = true)]
     pub simulate: Option<String>,
     /// Noise of the simulated machine: what its file says, or none [default: auto]
     #[arg(long, value_enum, requires = "simulate")]

@@ -41,7 +41,7 @@ pub fn advised_placement(
         (policy.map_or(Placement::Local(None), Placement::Memory), cpus)
     });
     if !is_quiet {
-        output::say(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
+        output::note(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
     }
     Ok(AdvisedPlacement { placement, cpus })
 }

@@ -73,7 +73,7 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     let outcome = session.measure(record, rates, addition)?;
     if let Some(experiments) = added.filter(|_| outcome.addition_left) {
         let names: Vec<&str> = experiments.iter().map(|it| it.as_str()).collect();
-        output::say(&format!(
+        output::note(&format!(
             "note: {} was not begun: first comes what the record lacked before; the same command goes on",
             names.join(", ")
         ));

@@ -12,17 +12,20 @@ use nearfar_record::Record;
 use super::no_model;
 use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let (named, model) = record_and_model(arguments);
     let (path, record) = record_file::read_named_or_newest(named)?;
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
+    let waiting = Waiting::new("fitting the models", None);
     let text = match model {
         None => answer.all()?,
         Some(ModelKind::Classes) => answer.classes()?,
         Some(model) => answer.one(model)?,
     };
+    drop(waiting);
     output::print(&text)?;
     if !arguments.json {
         output::print(&format!("\nrecord: {}\n", printable(&path.display().to_string())))?;

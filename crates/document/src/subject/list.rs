@@ -1,0 +1,79 @@
+//! The records of a folder, as `list` prints them.
+
+use std::path::{Path, PathBuf};
+
+use nearfar_record::{Experiment, ListedRecord, RecordState};
+use nearfar_units::Bytes;
+use serde::Serialize;
+
+use crate::printable::printable;
+
+/// The records of a folder, the newest first; `list --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordList {
+    pub schema: &'static str,
+    pub folder: PathBuf,
+    /// One entry for each.
+    pub records: Vec<ListedRecord>,
+    /// Files of the folder that are no records, or of another version.
+    pub other_files: usize,
+}
+
+impl RecordList {
+    /// The view of these records.
+    pub fn new(folder: &Path, records: Vec<ListedRecord>, other_files: usize) -> Self {
+        Self { schema: "nearfar.list/1", folder: folder.into(), records, other_files }
+    }
+
+    /// For people: a line for each, and below it its file.
+    pub fn text(&self) -> String {
+        let folder = self.folder.display().to_string();
+        let folder = printable(&folder);
+        let others = match self.other_files {
+            0 => String::new(),
+            1 => "; 1 file is no record that this program reads".into(),
+            count => format!("; {count} files are no records that this program reads"),
+        };
+        if self.records.is_empty() {
+            return format!(
+                "no records in {folder}{others}\n  next  nearfar characterize  measures this machine\n"
+            );
+        }
+        let noun = if self.records.len() == 1 { "record" } else { "records" };
+        let lines: String = self.records.iter().map(|record| self.line(record)).collect();
+        format!("{} {noun} in {folder}, the newest first{others}\n\n{lines}", self.records.len())
+    }
+
+    fn line(&self, record: &ListedRecord) -> String {
+        let name = record.path.strip_prefix(&self.folder).unwrap_or(&record.path);
+        let name = name.display().to_string();
+        let what = match (&record.simulated, record.experiments.contains(&Experiment::Commands)) {
+            (Some(machine), _) => format!("simulated {machine}"),
+            (None, true) => format!("programs on {}", record.host),
+            (None, false) => record.host.clone(),
+        };
+        let count = |count: Option<u64>, noun: &str| count.map(|count| format!("{count} {noun}"));
+        let state = match record.state {
+            RecordState::Finished => None,
+            RecordState::Interrupted => Some("interrupted".to_string()),
+            RecordState::Unfinished => Some("not finished: killed, or still running".into()),
+        };
+        let facts = [
+            Some(record.suite.to_string()),
+            count(record.cases, "cases"),
+            count(record.samples, "samples"),
+            Some(Bytes(record.bytes).to_string()),
+            state,
+        ];
+        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        let when = record.started.replace('T', " ").replace('Z', "");
+        format!(
+            "{}  {}\n  {}\n    {}\n",
+            printable(&when),
+            printable(&what),
+            printable(&name),
+            facts.join(", ")
+        )
+    }
+}
