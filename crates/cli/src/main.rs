@@ -10,6 +10,7 @@ mod live_machine;
 mod near_device;
 mod output;
 mod progress;
+mod record_continuation;
 mod record_file;
 mod record_header;
 mod written_file;
@@ -25,7 +26,10 @@ fn main() -> ExitCode {
         Err(error) => return exit_status::of_usage(error).into(),
     };
     output::colour(arguments.color);
-    match command::run(arguments.command) {
+    if arguments.quiet {
+        output::be_quiet();
+    }
+    match command::run(arguments.command, arguments.verbose) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);
             ExitStatus::EndedBySignal(signal).into()

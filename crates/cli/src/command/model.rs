@@ -13,6 +13,7 @@ use nearfar_record::Record;
 use super::no_model;
 use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
@@ -79,8 +80,10 @@ impl Answer<'_> {
 
     /// All models that the record holds something for.
     fn all(&self) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the models", None);
         let (fitted, unavailable) =
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
+        drop(waiting);
         if fitted.is_empty() {
             bail!(
                 "the record holds nothing that a model needs; measure by `nearfar characterize \

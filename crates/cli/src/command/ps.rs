@@ -20,7 +20,7 @@ pub fn run(arguments: &PsArguments) -> anyhow::Result<ExitStatus> {
     // Where /sys is hidden one node is shown, whatever there is: that nothing is far is not said then.
     let machine = live_machine::read_to_measure()?;
     let list = list_processes(Path::new("/"), &machine, &question, &is_in_path)?;
-    output::answer(arguments.json, &list, || process_list_text(&list, arguments.full))
+    output::answer_text(arguments.json, &list, || process_list_text(&list, arguments.full))
 }
 
 /// Whether a shell finds a program of this name.
