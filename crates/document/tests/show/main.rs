@@ -13,7 +13,7 @@ mod scaling;
 use std::path::Path;
 
 use expect_test::{ExpectFile, expect_file};
-use nearfar_document::{ShownRecord, show_text};
+use nearfar_document::{NARROWEST, Room, ShowChoice, ShownRecord, show_answer};
 use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Case, Coordinates, Experiment, MixCoordinates, Record};
 use nearfar_specimen::{done, machine, record_of};
@@ -62,8 +62,12 @@ fn golden(file: &str) -> ExpectFile {
 #[test]
 fn records_are_shown_as_in_their_golden_files() {
     for (name, record) in RECORDS.iter().chain(&VARIATIONS) {
-        let text = show_text(&record());
-        assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
+        let record = record();
+        let text = |full| {
+            let choice = ShowChoice { full, ..ShowChoice::default() };
+            show_answer(&record, &choice).text(Room { width: NARROWEST, full })
+        };
+        let text = text(false) + "\n######## --full\n" + &text(true);
         golden(&format!("{name}.txt")).assert_eq(&text);
     }
     for (name, record) in &RECORDS {
