@@ -25,9 +25,8 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(&error).into(),
     };
-    if arguments.quiet {
-        output::be_quiet();
-    }
+    output::set_verbosity(arguments.quiet, arguments.verbose);
+    output::colour(arguments.color);
     match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);

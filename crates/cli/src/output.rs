@@ -4,8 +4,10 @@ use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nearfar_document::write_json;
+use clap::ColorChoice;
+use nearfar_document::{Answer, NARROWEST, Room, write_json};
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 use crate::exit_status::ExitStatus;
 
@@ -40,8 +42,63 @@ pub fn print_by(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result
     }
 }
 
-/// Prints what a command found: as JSON where that is asked for, else as text.
+
+/// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
+/// or all.
 pub fn answer(
+    form: AnswerForm,
+    view: &impl Serialize,
+    answer: impl FnOnce() -> Answer,
+) -> anyhow::Result<ExitStatus> {
+    let AnswerForm { as_json, full } = form;
+    if as_json {
+        print(&json_line(view)?)?;
+        return Ok(ExitStatus::Done);
+    }
+    tell(&answer(), full)
+}
+
+/// Prints an answer for people, the first screen of it or all.
+pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
+    print(&answer.text(Room { width: width(), full }))?;
+    Ok(ExitStatus::Done)
+}
+
+/// Characters of a line: the terminal's, or what COLUMNS says where there is none.
+pub fn width() -> usize {
+    const FEWEST: usize = 40;
+    let of_terminal = terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.or_else(told).unwrap_or(NARROWEST).max(FEWEST)
+}
+
+/// Whether what is printed is coloured, on a terminal or anywhere.
+pub fn colour(choice: ColorChoice) {
+    let choice = match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// In which form a command answers.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerForm {
+    pub as_json: bool,
+    /// Whether all is shown and not the first screen alone.
+    pub full: bool,
+}
+
+impl AnswerForm {
+    /// Of a command whose first screen is all there is.
+    pub fn short(as_json: bool) -> Self {
+        Self { as_json, full: false }
+    }
+}
+
+/// The same of texts that know no room.
+pub fn answer_text(
     as_json: bool,
     view: &impl Serialize,
     text: impl FnOnce() -> String,
@@ -73,9 +130,18 @@ pub fn note(text: &str) {
 /// Whether the user asked for the answer and nothing else.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves notes and progress out from here on.
-pub fn be_quiet() {
-    QUIET.store(true, Ordering::Relaxed);
+/// Whether the user asked for more.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from here on, or says more.
+pub fn set_verbosity(quiet: bool, verbose: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// Whether more is said.
+pub fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
 }
 
 /// Whether notes and progress are left out.

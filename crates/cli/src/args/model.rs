@@ -8,6 +8,7 @@ use nearfar_model::{ClassRule, DeviceClassRule, ModelKind, ThreadChoice};
 use nearfar_units::parse_share;
 
 use super::choice::{Choice, kernels, one_of, variants};
+use crate::output::AnswerForm;
 
 const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
@@ -36,9 +37,19 @@ pub struct ModelArguments {
     /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
     #[arg(long)]
     pub unbounded: bool,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.model-1.json; of one model the format that it names)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ModelArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// From what classes and alphas are made.
@@ -94,9 +105,19 @@ pub struct ReproduceArguments {
     /// The paper by its key; without it all there are
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(nearfar_reproduce::papers()))]
     pub paper: Option<String>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.reproduce-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ReproduceArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 fn parse_threads(text: &str) -> Result<ThreadChoice, String> {

@@ -6,6 +6,7 @@ use nearfar_record::{Experiment, ListedRecord, RecordState};
 use nearfar_units::Bytes;
 use serde::Serialize;
 
+use crate::answer::{Answer, Part, Shown};
 use crate::printable::printable;
 
 /// The records of a folder, the newest first; `list --json` prints it.
@@ -27,7 +28,7 @@ impl RecordList {
     }
 
     /// For people: a line for each, and below it its file.
-    pub fn text(&self) -> String {
+    pub fn answer(&self) -> Answer {
         let folder = self.folder.display().to_string();
         let folder = printable(&folder);
         let others = match self.other_files {
@@ -36,13 +37,17 @@ impl RecordList {
             count => format!("; {count} files are no records that this program reads"),
         };
         if self.records.is_empty() {
-            return format!(
-                "no records in {folder}{others}\n  next  nearfar characterize  measures this machine\n"
-            );
+            return Answer::saying(format!("no records in {folder}{others}"))
+                .and_next([("nearfar characterize", "measures this machine, in seconds")]);
         }
         let noun = if self.records.len() == 1 { "record" } else { "records" };
         let lines: String = self.records.iter().map(|record| self.line(record)).collect();
-        format!("{} {noun} in {folder}, the newest first{others}\n\n{lines}", self.records.len())
+        Answer::saying(format!(
+            "{} {noun} in {folder}, the newest first{others}",
+            self.records.len()
+        ))
+        .and_gap()
+        .and(Shown::Always, Part::Lines(lines))
     }
 
     fn line(&self, record: &ListedRecord) -> String {
