@@ -25,11 +25,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(error).into(),
     };
+    output::set_verbosity(arguments.quiet, arguments.verbose);
     output::colour(arguments.color);
-    if arguments.quiet {
-        output::be_quiet();
-    }
-    match command::run(arguments.command, arguments.verbose) {
+    match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);
             ExitStatus::EndedBySignal(signal).into()

@@ -131,9 +131,18 @@ pub fn note(text: &str) {
 /// Whether the user asked for the answer and nothing else.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves notes and progress out from here on.
-pub fn be_quiet() {
-    QUIET.store(true, Ordering::Relaxed);
+/// Whether the user asked for more.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from here on, or says more.
+pub fn set_verbosity(quiet: bool, verbose: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// Whether more is said.
+pub fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
 }
 
 /// Whether notes and progress are left out.

@@ -25,7 +25,7 @@ use crate::output::AnswerForm;
 use crate::progress::Progress;
 use crate::{live_machine, output, record_continuation, record_file, record_header};
 
-pub fn run(arguments: &CharacterizeArguments, is_verbose: bool) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
         return list_simulated(arguments.json);
     }
@@ -49,8 +49,7 @@ pub fn run(arguments: &CharacterizeArguments, is_verbose: bool) -> anyhow::Resul
     let Prepared { _lock, record, path, addition, mut executor } = prepared?;
     let executor = executor.as_mut();
     if arguments.dry_run {
-        let form = AnswerForm { as_json: arguments.json, full: is_verbose };
-        return dry_run(form, with_addition(record, addition), executor);
+        return dry_run(arguments, with_addition(record, addition), executor);
     }
     let rates = match arguments.budget {
         Some(budget) => Some(check_budget(budget, &record, executor)?),
@@ -273,7 +272,7 @@ fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
 }
 
 fn dry_run(
-    form: AnswerForm,
+    arguments: &CharacterizeArguments,
     record: Record,
     executor: &mut dyn Executor,
 ) -> anyhow::Result<ExitStatus> {
@@ -295,6 +294,7 @@ fn dry_run(
             .collect(),
         case_ids: estimate.case_ids,
     };
+    let form = AnswerForm { as_json: arguments.json, full: output::is_verbose() };
     output::answer(form, &view, || view.answer())
 }
 

@@ -29,12 +29,12 @@ use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-pub fn run(command: Option<Command>, is_verbose: bool) -> anyhow::Result<ExitStatus> {
+pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
     let Some(command) = command else { return overview::run() };
     match command {
         Command::Topo(arguments) => topo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Characterize(arguments) => characterize::run(&arguments, is_verbose),
+        Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),

@@ -50,7 +50,9 @@ struct Answer<'a> {
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
     fn one(&self, kind: ModelKind) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the model", None);
         let model = kind.fit(&self.figures, &self.choices())?.map_err(no_model(kind.as_str()))?;
+        drop(waiting);
         self.tell(&model, || model_answer(self.record, &model))
     }
 

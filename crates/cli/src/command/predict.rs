@@ -11,10 +11,10 @@ use nearfar_machine::NodeSet;
 use nearfar_model::{
     AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, IntensityKind,
     OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion, Target,
-    WorkSharing, classes, device_classes, flow, hybrid, profiled_point, reach_of_data,
+    WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point, reach_of_data,
     reach_of_devices, reach_of_positions, roofline, sharing,
 };
-use nearfar_record::Record;
+use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::FlopsPerSecond;
 use serde::Serialize;
 
@@ -150,8 +150,9 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
     let Some(placed) = model.place_profiled(&profile, &profiled) else {
         bail!(
             "the record has no roof of memory of initiator {}, which the program used most; measure \
-             by `nearfar characterize --suite standard --only roofs`",
-            profiled.initiator
+             by `{}`",
+            profiled.initiator,
+            measuring_command(&record, &[Experiment::Roofs], Suite::Standard)
         );
     };
     tell(arguments, &record, ("nearfar.predict-roofline/2", placed), programs_below_roofs)
@@ -228,9 +229,10 @@ fn of_devices<'c>(
     let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
     if of_way.is_empty() {
         let why = if record.header.inputs.devices.is_none() {
-            "the record holds no devices; measure with `nearfar characterize --only devices`"
+            let command = measuring_command(record, &[Experiment::Devices], Suite::Standard);
+            format!("the record holds no devices; measure with `{command}`")
         } else {
-            "the record holds no pinned copies that way; `nearfar show` says what it holds"
+            "the record holds no pinned copies that way; `nearfar show` says what it holds".into()
         };
         bail!("no classes of copies {direction}: {why}");
     }
