@@ -230,6 +230,13 @@ impl Figure {
         (shown > 0.0 && shown.is_finite()).then(|| format!("{shown:.decimals$}"))
     }
 
+    /// How far the interval reaches from the value on its wider side, as a fraction of it.
+    pub fn relative_spread(&self) -> Option<f64> {
+        let [low, high] = self.interval?;
+        let farthest = (high - self.value).max(self.value - low);
+        Some(farthest / self.value).filter(|spread| spread.is_finite())
+    }
+
     /// How sure the interval is, a fraction, where that is less than usual.
     pub fn unusual_confidence(&self) -> Option<f64> {
         self.confidence.filter(|&confidence| confidence < USUAL_CONFIDENCE)

@@ -11,10 +11,10 @@ use super::figures::{percent_words, rounded};
 use super::hybrid::error_words;
 use super::result::ModelResult;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, Table, WORDS};
-use crate::terminal::section_text;
 
 /// What two memories are called: fast and slow by their kinds; near and far where both are of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,7 +287,7 @@ pub(crate) fn memories_words(of: &HybridMemories, who: &Who) -> String {
 }
 
 /// What `predict` says of a program over two memories.
-pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
+pub fn placements_over_two_memories(answers: &ModelResult<HybridAnswers>) -> Answer {
     let pairs = &answers.result.pairs;
     let who = &answers.measured.who;
     let memories = |of: &HybridPairAnswer| memories_words(&of.memories, who);
@@ -298,20 +298,21 @@ pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
     let program = pairs.first().map(|of| program_words(of.answer.load_share));
     let are_one_kind = pairs.iter().all(|of| of.memories.is_one_kind);
     let MemoryNames { fast, slow } = MemoryNames::new(are_one_kind);
-    answers.measured.heading()
-        + &section_text(
-            &Section::new(
-                "placements",
-                "Placements over two memories",
-                format!(
-                    "What a program gets of a {fast} and a {slow} memory: {}. Useful bytes.",
-                    program.unwrap_or_default()
-                ),
-                pairs.iter().map(|of| placements(&memories(of), of)).collect(),
-            )
-            .with_findings(findings.collect()),
-        )
+    let section = Section::new(
+        "placements",
+        "Placements over two memories",
+        format!(
+            "What a program gets of a {fast} and a {slow} memory: {}. Useful bytes.",
+            program.unwrap_or_default()
+        ),
+        pairs.iter().map(|of| placements(&memories(of), of)).collect(),
+    );
+    let section = section.with_findings(findings.collect());
+    answers.measured.answer().and_gap().and_section(section, FIRST_ROWS)
 }
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 12;
 
 fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
     let share = |share: Option<f64>| share.map_or("-".into(), |share| rounded(share, 3));

@@ -6,12 +6,11 @@ use nearfar_model::{
     FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured, memory_limit,
     twins, unmeasured,
 };
-use nearfar_record::{Check, Executor, Record, Standing};
+use nearfar_record::{Check, Record, Standing};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use super::doctor::check_lines;
-use super::figures::simulated_line;
+use super::doctor::check_answer;
 use super::origin::{Origin, seal_check};
 use super::who::Who;
 
@@ -19,7 +18,7 @@ use super::record_doctor_words::{
     level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
     unsteady_remedy, unsteady_words,
 };
-use crate::printable::printable;
+use crate::answer::{Answer, Part, Shown};
 
 /// Which part of a machine falls short of its twins (docs/models/twins.md); `doctor RECORD --json`
 /// prints it.
@@ -62,26 +61,20 @@ impl RecordDoctor {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        let made = match self.measured.executor {
-            Executor::Native => "measured",
-            Executor::Simulated => "worked out",
-        };
+    pub fn answer(&self) -> Answer {
         let is_even = self.twins.findings.is_empty() && self.twins.unsteady.is_empty();
-        format!(
-            "{}{}, {made} {}\n{}{}",
-            simulated_line(self.measured.executor),
-            printable(&self.measured.host),
-            printable(&self.measured.started),
-            if is_even { "" } else { LEGEND },
-            check_lines(&self.checks)
-        )
+        let legend = (!is_even).then(|| Part::words("", LEGEND));
+        self.measured
+            .answer()
+            .and_answer(check_answer(&self.checks))
+            .and_gap()
+            .and_all(Shown::Always, legend)
     }
 }
 
 /// What the words of the findings mean.
 const LEGEND: &str = "cell: one group of CPUs, memory node, kernel and number of threads; twins: cells \
-                      that should be equal; in brackets: 95 % interval\n";
+                      that should be equal; in brackets: 95 % interval";
 
 /// All checks of a record, failures first.
 fn checks(
