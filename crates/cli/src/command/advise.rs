@@ -54,7 +54,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
             Tried::Ended(ended) => return Ok(ended),
         }
     }
-    output::answer(arguments.json, &advised, || advised.text())?;
+    output::answer_text(arguments.json, &advised, || advised.text())?;
     Ok(status)
 }
 
@@ -164,5 +164,5 @@ fn for_device(
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
     let advised = AdvisedDevice::new(record, advice);
-    output::answer(arguments.json, &advised, || advised.text())
+    output::answer_text(arguments.json, &advised, || advised.text())
 }

@@ -12,7 +12,7 @@ use super::flow::{part_words, percents, signed};
 use super::run_text::verification_text;
 use super::who::Who;
 use crate::printable::printable;
-use crate::terminal::paragraph::{folded, paragraph};
+use crate::terminal::paragraph::{WIDTH, folded, paragraph};
 use crate::terminal::table::{room_for, table};
 
 /// Columns for a command, with room for what stands around it: longer ones go on in the next line, as
@@ -133,7 +133,7 @@ impl AdvisedPlacement {
             ]
         };
         let mut rows: Vec<Vec<String>> = self.candidates.iter().enumerate().map(row).collect();
-        let room = room_for(&header, &rows, 1);
+        let room = room_for(WIDTH, &header, &rows, 1);
         for (cells, candidate) in rows.iter_mut().zip(&self.candidates) {
             let bindings = candidate.bindings.iter().map(ToString::to_string);
             let mut lines: Vec<String> = bindings.flat_map(|it| wrapped(&it, room)).collect();
