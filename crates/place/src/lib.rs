@@ -43,7 +43,7 @@ pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use process_list::{
-    ListedNode, ListedProcess, PassedOver, ProcessList, ProcessQuestion, list_processes,
+    ListedNode, ListedProcess, NotListed, PassedOver, ProcessList, ProcessQuestion, list_processes,
 };
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_memory::CountMethod;

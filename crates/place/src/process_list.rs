@@ -38,6 +38,20 @@ pub struct ProcessQuestion {
     pub budget: Duration,
 }
 
+/// Why no processes are told of.
+#[derive(Debug, thiserror::Error)]
+pub enum NotListed {
+    /// One that was named is not there.
+    #[error("there is no process {0}")]
+    NoSuchProcess(u32),
+    /// One that was named may not be looked into.
+    #[error("process {0} belongs to another user: sudo nearfar ps --pid {0}")]
+    NotPermitted(u32),
+    /// It, or /proc, cannot be read.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
 /// Running processes whose memory lies far from where they run; `ps --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -106,8 +120,10 @@ pub struct ListedProcess {
 pub struct PassedOver {
     /// They have little memory.
     pub small: usize,
-    /// They belong to others, and this user may not look into them.
+    /// This user may not look into them: they belong to others.
     pub not_permitted: usize,
+    /// Whether it is root who may not, as in a container without CAP_SYS_PTRACE.
+    pub is_root: bool,
     /// Whether processes of others are hidden from this user, however many there are.
     pub are_others_hidden: bool,
     /// The time was over.
@@ -130,7 +146,7 @@ pub fn list_processes(
     machine: &Machine,
     question: &ProcessQuestion,
     has_program: &dyn Fn(&str) -> bool,
-) -> Result<ProcessList, Refusal> {
+) -> Result<ProcessList, NotListed> {
     let end = Instant::now() + question.budget;
     let mut list = ProcessList::of(machine);
     if list.nodes.len() < 2 {
@@ -147,7 +163,7 @@ pub fn list_processes(
         let process = match look(root, pid) {
             Ok(Some(pages)) => listed(root, pid, &pages, machine, &nearness, has_program),
             Ok(None) => None,
-            Err(refusal) if !question.pids.is_empty() => return Err(refusal),
+            Err(refusal) if !question.pids.is_empty() => return Err(refusal.into()),
             Err(refusal) => {
                 list.passed_over.failed += 1;
                 list.passed_over.first_failure.get_or_insert(refusal.to_string());
@@ -194,7 +210,7 @@ impl ProcessList {
         &mut self,
         root: &Path,
         question: &ProcessQuestion,
-    ) -> Result<Vec<(u32, u64)>, Refusal> {
+    ) -> Result<Vec<(u32, u64)>, NotListed> {
         let mut found = Vec::new();
         let pids = match question.pids.as_slice() {
             [] => process_numbers(root)?,
@@ -203,6 +219,8 @@ impl ProcessList {
         let is_named = !question.pids.is_empty();
         // The first process is everybody's to see, but where /proc hides what is not one's own.
         self.passed_over.are_others_hidden = task_state(root, 1).is_none();
+        let own = process_identity(root, std::process::id());
+        self.passed_over.is_root = own.is_some_and(|own| own.uid == 0);
         for pid in pids.into_iter().filter(|&pid| is_named || pid != std::process::id()) {
             let resident = resident_bytes(root, pid).unwrap_or(0);
             let is_large = resident >= LEAST_BYTES || question.all;
@@ -236,15 +254,16 @@ impl ProcessList {
     }
 }
 
-fn cannot_look(pid: u32, error: &io::Error) -> Refusal {
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound => "there is no such process",
-        io::ErrorKind::PermissionDenied => {
-            "it belongs to another user; ask as that user or as root"
-        }
-        _ => "the kernel does not let it be looked into",
-    };
-    Refusal::Argument { what: format!("process {pid}"), reason }
+fn cannot_look(pid: u32, error: &io::Error) -> NotListed {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => NotListed::NotPermitted(pid),
+        io::ErrorKind::NotFound => NotListed::NoSuchProcess(pid),
+        _ => NotListed::Refused(Refusal::File {
+            action: "read",
+            path: format!("/proc/{pid}/numa_maps"),
+            reason: error.to_string(),
+        }),
+    }
 }
 
 /// The pages of a process; `None` where it has ended.
@@ -380,7 +399,12 @@ mod tests {
             }
         }
 
-        fn list(&self, all: bool, pids: &[u32], budget: Duration) -> Result<ProcessList, Refusal> {
+        fn list(
+            &self,
+            all: bool,
+            pids: &[u32],
+            budget: Duration,
+        ) -> Result<ProcessList, NotListed> {
             let machine = nearfar_topology::parse_synthetic("pack:2 [numa] core:2 pu:1").unwrap();
             let question = ProcessQuestion { pids: pids.to_vec(), all, budget };
             list_processes(self.0.path(), &machine, &question, &|_| true)
@@ -404,9 +428,9 @@ mod tests {
         machine.process(14, [20 * GIB_PAGES, GIB_PAGES], &[(5, 1, "0-3")]);
         machine.process(std::process::id(), [0, 9 * GIB_PAGES], &[(5, 1, "0-3")]);
         let list = machine.list(false, &[], LONG).unwrap();
-        assert_eq!(pids(&list), [11, 10, 13]);
+        assert_eq!(pids(&list), [11, 13, 10]);
         assert_eq!((list.looked_at, list.far, list.passed_over.small), (5, 3, 1));
-        let [ten, thirteen] = [&list.processes[1], &list.processes[2]];
+        let [ten, thirteen] = [&list.processes[2], &list.processes[1]];
         assert_eq!(ten.far_bytes_by_node, [(1, 2 << 30)].into());
         assert!((ten.far_share - 2.0 / 3.0).abs() < 1e-9);
         assert_eq!((ten.user.as_str(), ten.command.join(" ")), ("1000", "./work 10".into()));
@@ -423,7 +447,7 @@ mod tests {
         let bytes: Vec<u64> = list.nodes.iter().map(|node| node.bytes >> 30).collect();
         assert_eq!((far, bytes), (vec![2, 6], vec![25, 11]));
         let all = machine.list(true, &[], LONG).unwrap();
-        assert_eq!(pids(&all), [11, 10, 13, 14, 12, 1]);
+        assert_eq!(pids(&all), [11, 13, 10, 14, 12, 1]);
         assert!(all.processes[3..].iter().all(|it| !it.is_far && it.mending.is_none()));
     }
 
@@ -433,7 +457,7 @@ mod tests {
         machine.process(12, [0, 4], &[(9, 2, "0-3")]);
         assert_eq!(pids(&machine.list(false, &[12], LONG).unwrap()), [12]);
         let refusal = machine.list(false, &[12, 77], LONG).unwrap_err().to_string();
-        assert!(refusal.contains("process 77: there is no such process"), "{refusal}");
+        assert!(refusal.contains("no process 77"), "{refusal}");
     }
 
     #[test]

@@ -61,7 +61,9 @@ pub fn resolve(
     });
     let machine = needed_machine(placement, machine, &mut losses);
     let near = match (placement, &machine) {
-        (Placement::Local(Some(nodes)), Some(machine)) => cpus_near(nodes, machine, &mut losses),
+        (Placement::Local(Some(nodes)), Some(machine)) => {
+            cpus_near(nodes, machine, &own_cpus, &mut losses)
+        }
         _ => None,
     };
     let asked_cpus = match (cpus, near) {
@@ -110,17 +112,26 @@ fn needed_machine(
 }
 
 /// The CPUs to which these nodes are local; `None` where there are none.
-fn cpus_near(nodes: &NodeSet, machine: &Machine, losses: &mut Vec<Loss>) -> Option<CpuSet> {
+fn cpus_near(
+    nodes: &NodeSet,
+    machine: &Machine,
+    own: &CpuSet,
+    losses: &mut Vec<Loss>,
+) -> Option<CpuSet> {
     let all: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
     let lost = nodes.difference(&all);
     // One node alone is missed as memory too, with all that is to be said.
     if !lost.is_empty() && nodes.len() > 1 {
+        let usable = machine.nodes.iter().filter(|node| node.locality.is_subset(own));
+        let usable: NodeSet = usable.map(|node| node.os_index).collect();
+        let kept = nodes.intersection(&usable);
+        let instead = if kept.is_empty() { usable } else { kept };
         losses.push(Loss {
             what: named("node", &lost),
             reason: format!("this machine has {}", named("node", &all)),
-            remedy: Some(match nodes.intersection(&all) {
-                kept if kept.is_empty() => format!("try --placement local:{all}"),
-                kept => format!("try --placement local:{kept}"),
+            remedy: Some(match instead.is_empty() {
+                true => "try --placement local".into(),
+                false => format!("try --placement local:{instead}"),
             }),
         });
     }

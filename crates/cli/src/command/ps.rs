@@ -4,8 +4,9 @@ use std::env;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use anyhow::bail;
 use nearfar_document::process_list_text;
-use nearfar_place::{ProcessQuestion, list_processes};
+use nearfar_place::{NotListed, ProcessQuestion, list_processes};
 
 use crate::args::PsArguments;
 use crate::exit_status::ExitStatus;
@@ -19,8 +20,16 @@ pub fn run(arguments: &PsArguments) -> anyhow::Result<ExitStatus> {
     };
     // Where /sys is hidden one node is shown, whatever there is: that nothing is far is not said then.
     let machine = live_machine::read_to_measure()?;
-    let list = list_processes(Path::new("/"), &machine, &question, &is_in_path)?;
-    output::answer_text(arguments.json, &list, || process_list_text(&list, arguments.full))
+    match list_processes(Path::new("/"), &machine, &question, &is_in_path) {
+        Ok(list) => {
+            output::answer_text(arguments.json, &list, || process_list_text(&list, arguments.full))
+        }
+        Err(NotListed::NoSuchProcess(pid)) => bail!("there is no process {pid}"),
+        Err(refused) => {
+            output::complain(&refused.into());
+            Ok(ExitStatus::Refused)
+        }
+    }
 }
 
 /// Whether a shell finds a program of this name.

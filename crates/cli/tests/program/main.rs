@@ -13,6 +13,7 @@ mod model_roofline;
 mod mutilated;
 mod plugins;
 mod profile;
+mod ps;
 mod records;
 mod run;
 mod run_report;

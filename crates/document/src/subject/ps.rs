@@ -131,10 +131,13 @@ fn by_node(list: &ProcessList) -> String {
 fn passed_over(passed: &PassedOver, least: u64) -> Vec<String> {
     let mut lines = Vec::new();
     if passed.not_permitted > 0 {
-        lines.push(format!(
-            "{} of other users could not be looked into: sudo nearfar ps sees all.",
-            count(passed.not_permitted, "process")
-        ));
+        let which = count(passed.not_permitted, "process");
+        lines.push(match passed.is_root {
+            true => format!("{which} could not be looked into: that takes CAP_SYS_PTRACE here."),
+            false => format!(
+                "{which} of other users could not be looked into: sudo nearfar ps sees all."
+            ),
+        });
     }
     if passed.are_others_hidden {
         lines.push("/proc hides the processes of other users: sudo nearfar ps sees all.".into());
