@@ -13,6 +13,7 @@ mod mutilated;
 mod plugins;
 mod profile;
 mod records;
+mod remedies;
 mod run;
 mod run_report;
 mod schema;
