@@ -9,7 +9,6 @@ use nearfar_record::{list_records, state_folder};
 use crate::args::ListArguments;
 use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::output::AnswerForm;
 
 pub fn run(arguments: &ListArguments) -> anyhow::Result<ExitStatus> {
     let view = match &arguments.folder {

@@ -29,7 +29,7 @@ type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
 const FORMATS: [(&str, Generate); 35] = [
-    ("nearfar.advise/2", schema::<AdvisedPlacement>),
+    ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),

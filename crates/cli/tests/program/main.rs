@@ -15,6 +15,7 @@ mod plugins;
 mod profile;
 mod ps;
 mod records;
+mod remedies;
 mod run;
 mod run_report;
 mod schema;
