@@ -34,14 +34,15 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
 /// error.
-pub fn print_by(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>) -> anyhow::Result<()> {
+pub fn print_by(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
         _ => Ok(()),
     }
 }
-
 
 /// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
 /// or all.

@@ -201,7 +201,9 @@ fn refuse_other_arguments(
              by --append {path} {given}"
         );
     }
-    bail!("{path} was begun with {there}, not {given}: leave that out to go on, or begin a new record");
+    bail!(
+        "{path} was begun with {there}, not {given}: leave that out to go on, or begin a new record"
+    );
 }
 
 /// The arguments that were given and that the record was not begun with.
@@ -247,7 +249,12 @@ fn differences(
     let group_by = arguments.group_by.map(|it| it.as_str().to_string());
     compare("group-by", group_by, word(inputs.group_by.as_str()), false);
     let kernels = inputs.kernels.as_ref().map(|names| names.join(","));
-    compare("kernel", crate::record_header::named_kernels(arguments).map(|it| it.join(",")), kernels, true);
+    compare(
+        "kernel",
+        crate::record_header::named_kernels(arguments).map(|it| it.join(",")),
+        kernels,
+        true,
+    );
     compare("isa", arguments.isa.clone(), inputs.variant.clone(), true);
     let window = std::time::Duration::from_nanos(inputs.window_ns);
     compare("window", arguments.window.map(format_duration), Some(format_duration(window)), true);

@@ -126,10 +126,7 @@ pub fn read_header(input: impl Read) -> Result<Header, ReadError> {
     next_header(&mut Lines::of(input)?, &mut SealCheck::default())
 }
 
-fn next_header<R: Read>(
-    lines: &mut Lines<R>,
-    seals: &mut SealCheck,
-) -> Result<Header, ReadError> {
+fn next_header<R: Read>(lines: &mut Lines<R>, seals: &mut SealCheck) -> Result<Header, ReadError> {
     match lines.next_line()? {
         None if lines.is_torn() => Err(ReadError::TornHeader),
         None => Err(ReadError::Empty),

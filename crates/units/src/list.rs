@@ -14,7 +14,8 @@ pub fn parse_numbers(text: &str) -> Result<Vec<u32>, QuantityError> {
     for entry in text.split(',') {
         let wrong = || QuantityError::Entry { entry: entry.into(), list: text.into() };
         let number = |word: &str| {
-            let digits = Some(word.trim()).filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
+            let digits =
+                Some(word.trim()).filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
             digits.and_then(|digits| digits.parse::<u32>().ok()).ok_or_else(wrong)
         };
         let (first, last) = match entry.split_once('-') {

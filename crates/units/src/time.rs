@@ -11,7 +11,8 @@ use crate::number::{QuantityError, format_significant, split_number};
 /// When there is no number, no known unit, or more than a year.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     const YEAR: f64 = 365.0 * 86_400.0;
-    let unit_error = || QuantityError::Unit { text: text.into(), examples: "50ms, 90s, 5m or 1h30m" };
+    let unit_error =
+        || QuantityError::Unit { text: text.into(), examples: "50ms, 90s, 5m or 1h30m" };
     let (mut rest, mut seconds, mut longest) = (text.trim(), 0.0, f64::INFINITY);
     while !rest.is_empty() || longest.is_infinite() {
         let (number, after) =

@@ -11,8 +11,8 @@ use nearfar_machine::NodeSet;
 use nearfar_model::{
     AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, IntensityKind,
     OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion, Target,
-    WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point, reach_of_data,
-    reach_of_devices, reach_of_positions, roofline, sharing,
+    WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point,
+    reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::FlopsPerSecond;
@@ -104,8 +104,7 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
 
 /// Where programs lie below the roofs.
 fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
-    let points: Vec<ProgramPoint> =
-        arguments.point.iter().map(point).collect();
+    let points: Vec<ProgramPoint> = arguments.point.iter().map(point).collect();
     let asked = &arguments.hybrid;
     if asked.load_share.is_some() && asked.fast_share.is_empty() {
         bail!(
@@ -185,8 +184,9 @@ fn of_shares(
 ) -> anyhow::Result<AccessPrediction> {
     if arguments.share.is_empty() {
         let classes = arguments.reach.iter().map(|reach| &reach.0);
-        let target =
-            |of: &Vec<u32>| Target { class_from: of.iter().map(|&class| Some(class as usize)).collect() };
+        let target = |of: &Vec<u32>| Target {
+            class_from: of.iter().map(|&class| Some(class as usize)).collect(),
+        };
         return Ok(alphas.processes(reach_of_positions(classes.map(target).collect()))?);
     }
     let shares: Vec<Vec<f64>> = arguments.share.iter().map(|shares| shares.0.clone()).collect();

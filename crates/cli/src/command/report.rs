@@ -23,7 +23,9 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let Some(format) = arguments.format.or_else(|| Format::of(path)) else {
         let words = Format::ALL.map(Format::ending).join(", ");
         if to_stdout {
-            bail!("standard output has no ending that says the form: give --format, one of {words}");
+            bail!(
+                "standard output has no ending that says the form: give --format, one of {words}"
+            );
         }
         bail!(
             "{} says no form by its ending: give the file one of {}, or --format",

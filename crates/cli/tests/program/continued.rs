@@ -127,7 +127,9 @@ fn edited(path: &Path, edits: &[(&str, &str)]) {
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<String> = text
         .lines()
-        .map(|line| line.rsplit_once(",\"seal\":").map_or(line.into(), |(line, _)| format!("{line}}}")))
+        .map(|line| {
+            line.rsplit_once(",\"seal\":").map_or(line.into(), |(line, _)| format!("{line}}}"))
+        })
         .collect();
     for (from, to) in edits {
         assert!(lines[0].contains(from), "{from}");
@@ -167,7 +169,8 @@ fn a_record_of_another_system_is_not_added_to() {
     ] {
         fs::write(&path, &whole).unwrap();
         edited(&path, &[(from, to)]);
-        let mut add = in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "mixes"]);
+        let mut add =
+            in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "mixes"]);
         refuse(&mut add, 2, &[named]);
     }
     fs::write(&path, &whole).unwrap();
@@ -182,9 +185,34 @@ fn resuming_takes_the_arguments_that_the_record_was_begun_with() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let begun = [
-        "--simulate", "joe0", "--suite", "quick", "--only", "latency,pairs", "--kernel", "load,triad",
-        "--isa", "avx2", "--window", "5ms", "--working-set", "64MiB", "--samples", "2", "--runs", "3",
-        "--grid", "full", "--pages", "small", "--seed", "7", "--group-by", "l3", "--noise", "0",
+        "--simulate",
+        "joe0",
+        "--suite",
+        "quick",
+        "--only",
+        "latency,pairs",
+        "--kernel",
+        "load,triad",
+        "--isa",
+        "avx2",
+        "--window",
+        "5ms",
+        "--working-set",
+        "64MiB",
+        "--samples",
+        "2",
+        "--runs",
+        "3",
+        "--grid",
+        "full",
+        "--pages",
+        "small",
+        "--seed",
+        "7",
+        "--group-by",
+        "l3",
+        "--noise",
+        "0",
     ];
     simulated(folder, "r.jsonl", &begun);
     let resume = |more: &[&str]| {

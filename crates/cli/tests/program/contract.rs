@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use nearfar_document::{
     AdvisedDevice, AdvisedPlacement, Comparison, DoctorChecks, DryRun, KernelList, MachineList,
     MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses, ProgramRuns, RecordDoctor,
-    RecordList,
-    Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, csv_row_schema,
+    RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, csv_row_schema,
 };
 use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,

@@ -37,7 +37,9 @@ pub(super) fn check_added(begun_with: &Inputs, added: &Inputs) -> Result<(), Str
     }
     let same = |inputs: &Inputs| (inputs.group_by, inputs.pages, inputs.seed);
     if same(begun_with) != same(added) {
-        return Err("CPUs are grouped otherwise from here on, or pages or the seed are others".into());
+        return Err(
+            "CPUs are grouped otherwise from here on, or pages or the seed are others".into()
+        );
     }
     Ok(())
 }
