@@ -25,7 +25,12 @@ pub struct RecordList {
 impl RecordList {
     /// The view of these records.
     pub fn new(folder: &Path, records: Vec<ListedRecord>, other_files: usize) -> Self {
-        Self { schema: "nearfar.list/1", folder: folder.display().to_string(), records, other_files }
+        Self {
+            schema: "nearfar.list/1",
+            folder: folder.display().to_string(),
+            records,
+            other_files,
+        }
     }
 
     /// For people: a line for each, and below it its file.
