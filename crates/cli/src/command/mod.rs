@@ -6,6 +6,7 @@ mod characterize;
 mod compare;
 mod compared_runs;
 mod doctor;
+mod list;
 mod man;
 mod model;
 mod overview;
@@ -35,6 +36,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
