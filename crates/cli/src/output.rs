@@ -65,6 +65,11 @@ pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
+/// The same on standard error, where standard output is a program's.
+pub fn say_answer(answer: &Answer, full: bool) {
+    say(answer.text(Room { width: width(), full }).trim_end());
+}
+
 /// Characters of a line: the terminal's, or what COLUMNS says where there is none.
 pub fn width() -> usize {
     const FEWEST: usize = 40;

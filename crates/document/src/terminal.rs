@@ -147,7 +147,10 @@ fn grid_text<'a>(
         };
         table.rows.iter().take(first_rows).map(cells).collect()
     };
-    let caption = paragraph_in(width, "", &printable(&(table.caption.clone() + &of_all)));
+    let caption = match table.caption.clone() + &of_all {
+        none if none.is_empty() => none,
+        caption => paragraph_in(width, "", &printable(&caption)),
+    };
     let is_number = |column: usize| is_number(table, column);
     let last = header.len().saturating_sub(1);
     let mut rows = rows_by(true);

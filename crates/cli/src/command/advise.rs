@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise_device, advise_each,
 };
-use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_text};
+use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_answer};
 use nearfar_model::{Inapplicable, RecordFigures, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::{Experiment, Record};
@@ -145,7 +145,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
             placed.tell(&mut report, outcome);
             report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
-            output::say(run_text(&report).trim_end());
+            output::say_answer(&run_answer(&report), false);
             Ok(Tried::Compared(verification))
         }
         Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),

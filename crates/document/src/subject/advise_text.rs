@@ -13,7 +13,7 @@ use super::advise::{
 };
 use super::figures::{count, significant};
 use super::flow::{part_words, percents};
-use super::run_text::verification_text;
+use super::run::verification_text;
 use super::who::Who;
 use crate::printable::printable;
 use crate::terminal::paragraph::{folded, paragraph};
