@@ -1,11 +1,13 @@
 //! Records, and what is shown of those that are read.
 
-use nearfar_document::{ModelResult, RecordDoctor, ShownRecord, model_text, show_text};
+use nearfar_document::{
+    ModelResult, RecordDoctor, ShowChoice, ShownRecord, model_answer, show_answer,
+};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ModelChoices, ModelKind, RecordFigures};
 use nearfar_record::{Line, ReadError, Record, read_record};
 
-use super::{Outcome, assert_printable, rejected, rejected_words};
+use super::{Outcome, ROOMS, assert_printable, rejected, rejected_words};
 
 /// Records: what is read is written and read again as the same, and every page about it
 /// can be made.
@@ -72,12 +74,12 @@ fn show(record: &Record) {
     let show = ShownRecord::new(record);
     let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
     let doctor = RecordDoctor::new(record, gamma);
-    let mut pages = vec![show_text(record), doctor.text()];
+    let mut told = vec![show_answer(record, &ShowChoice::default()), doctor.answer()];
     let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
     let figures = RecordFigures::new(record);
     match ModelKind::Classes.fit(&figures, &ModelChoices::default()) {
         Ok(Ok(model)) => {
-            pages.push(model_text(record, &model));
+            told.push(model_answer(record, &model));
             views.push(serde_json::to_string(&ModelResult::of(record, &model)));
         }
         Ok(Err(lack)) => {
@@ -87,8 +89,10 @@ fn show(record: &Record) {
             rejected(&error);
         }
     }
-    for page in pages {
-        assert_printable(&page);
+    for room in ROOMS {
+        for told in &told {
+            assert_printable(&told.text(room));
+        }
     }
     assert!(views.iter().all(Result::is_ok), "a view cannot be put into JSON");
 }

@@ -12,18 +12,23 @@ mod sensitivity;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
 use nearfar_machine::TheoreticalMaximum;
+use nearfar_record::Experiment;
 
 pub use advise::AdviseArguments;
+use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
+use choice::one_of;
 pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::PredictArguments;
 pub use profile::ProfileArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
+
+use crate::output::AnswerForm;
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -39,7 +44,10 @@ const EXIT_STATUS: &str = "Exit status:
 #[command(name = "nearfar", version, after_help = EXIT_STATUS)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// Whether to colour what is printed
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -180,10 +188,20 @@ pub struct TopoArguments {
     /// memory attributes (docs/memory-attributes.md)
     #[arg(long, value_name = "FILE", conflicts_with = "synthetic")]
     pub export_xml: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.topo-2.json; of the list nearfar.machines-1.json, of an
     /// export nearfar.topology-export-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl TopoArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -208,18 +226,45 @@ pub struct DoctorArguments {
     /// 204.8GB/s; without it, by the record's memory modules
     #[arg(long, value_name = "NAME", value_parser = TheoreticalMaximum::memory, requires = "record")]
     pub gamma: Option<TheoreticalMaximum>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-2.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl DoctorArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The record; - is standard input
     pub record: Option<PathBuf>,
+    /// These experiments alone, whole
+    #[arg(long, value_delimiter = ',', value_parser = one_of(&EXPERIMENTS, Experiment::as_str))]
+    pub experiment: Vec<Experiment>,
+    /// What to know about the figures, and what to do about it, alone
+    #[arg(long, conflicts_with_all = ["experiment", "full"])]
+    pub remarks: bool,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.show-3.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ShowArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        let full = self.full || !self.experiment.is_empty();
+        AnswerForm { as_json: self.json, full }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use nearfar_document::write_json;
+use clap::ColorChoice;
+use nearfar_document::{Answer, NARROWEST, Room, write_json};
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 use crate::exit_status::ExitStatus;
 
@@ -29,8 +31,62 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints what a command found: as JSON where that is asked for, else as text.
+/// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
+/// or all.
 pub fn answer(
+    form: AnswerForm,
+    view: &impl Serialize,
+    answer: impl FnOnce() -> Answer,
+) -> anyhow::Result<ExitStatus> {
+    let AnswerForm { as_json, full } = form;
+    if as_json {
+        print(&json_line(view)?)?;
+        return Ok(ExitStatus::Done);
+    }
+    tell(&answer(), full)
+}
+
+/// Prints an answer for people, the first screen of it or all.
+pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
+    print(&answer.text(Room { width: width(), full }))?;
+    Ok(ExitStatus::Done)
+}
+
+/// Characters of a line: the terminal's, or what COLUMNS says where there is none.
+pub fn width() -> usize {
+    const FEWEST: usize = 40;
+    let of_terminal = terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.or_else(told).unwrap_or(NARROWEST).max(FEWEST)
+}
+
+/// Whether what is printed is coloured, on a terminal or anywhere.
+pub fn colour(choice: ColorChoice) {
+    let choice = match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// In which form a command answers.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerForm {
+    pub as_json: bool,
+    /// Whether all is shown and not the first screen alone.
+    pub full: bool,
+}
+
+impl AnswerForm {
+    /// Of a command whose first screen is all there is.
+    pub fn short(as_json: bool) -> Self {
+        Self { as_json, full: false }
+    }
+}
+
+/// The same of texts that know no room.
+pub fn answer_text(
     as_json: bool,
     view: &impl Serialize,
     text: impl FnOnce() -> String,

@@ -70,6 +70,7 @@ function drawHeatMap(view) {
   const each = (value) => grid.map((row, y) => row.map((cell, x) => value(cell, y, x)));
   const name = (y, x) => `${chart.row_title}: ${chart.rows[rows[y]]}\n${chart.column_title}: ${chart.columns[columns[x]]}`;
   view.cells = each((cell, y, x) => ({ cell, title: `${chart.rows[rows[y]]}, ${chart.columns[columns[x]]}` }));
+  const values = grid.flat().flatMap((cell) => figure(cell)?.[0] ?? []);
   const heat = {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
@@ -79,6 +80,8 @@ function drawHeatMap(view) {
     hoverinfo: "text",
     textfont: { size: 14 },
     colorscale: "Cividis",
+    // From 0 on: what differs by less than is seen looks alike.
+    zmin: Math.min(0, ...values), zmax: Math.max(0, ...values) || 1,
     reversescale: statistic.less,
     xgap: 1, ygap: 1,
     colorbar: { title: { text: plain(statistic.unit || "ratio"), side: "right" }, thickness: 14 },

@@ -5,6 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /* How a series looks: as it is told to, else by its place. There are 6 colours and 7 marks, so that
    the first 42 places have a pair of their own. */
 function look(series, position) {
+  if (series.tone) return { colour: colour(series.tone), dash: "solid", mark: TONE_MARKS[series.tone] };
   const [hue, form] = series.look ?? [position, position];
   const turn = Math.floor(hue / SERIES.length);
   return {
@@ -13,6 +14,9 @@ function look(series, position) {
     mark: MARKS[(form + 3 * turn) % MARKS.length],
   };
 }
+
+/* Verdicts differ in colour and in mark: worse points down, better up. */
+const TONE_MARKS = { worse: "triangle-down", better: "triangle-up", same: "circle", unclear: "x" };
 
 const DASH_LENGTHS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 
@@ -124,15 +128,64 @@ function drawLines(view) {
   });
   if (view.cursor && view.ring) traces.push(ring(view.ring));
   const shown = all.filter((series) => !isHidden(state, series));
+  const plot = view.place.querySelector(".plot");
+  view.isWide = plot.clientWidth >= WIDE;
+  view.ends = view.isWide ? endsOf(all, shown) : [];
+  view.named = "";
   const values = (key) => shown.flatMap((series) => series[key]);
   // Where a law is drawn is nothing to mark an axis at.
   const measured = shown.filter((series) => !["edge", "stars"].includes(series.style)).flatMap((series) => series.x);
-  view.place.querySelector(".plot").style.minWidth = "280px";
-  Plotly.react(view.place.querySelector(".plot"), traces, layout({
+  plot.style.minWidth = "280px";
+  const longest = Math.max(0, ...view.ends.map((end) => end.name.length));
+  Plotly.react(plot, traces, layout({
     height: 440,
+    margin: { l: 60, r: longest ? 34 + longest * LETTER : 16, t: 12, b: 50 },
     xaxis: lineAxis(chart.x, measured.length ? measured : values("x")),
     yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
   }), CONFIG);
+  nameEnds(view);
+}
+
+/* Lines are named at their ends where there are few and there is room; the legend has all. */
+const WIDE = 560, MOST_NAMED = 9, LONGEST_NAME = 26, LETTER = 6.6, LINE_HEIGHT = 15;
+
+function endsOf(all, shown) {
+  const first = (name) => shown.find((one) => one.name === name && hasLine(one));
+  const lines = [...new Set(shown.filter(hasLine).map((series) => series.name))].map(first);
+  if (lines.length > MOST_NAMED) return [];
+  return lines.map((series) => {
+    const last = series.x.reduce((best, x, one) => (x > series.x[best] ? one : best), 0);
+    const name = series.name.length > LONGEST_NAME ? `${series.name.slice(0, LONGEST_NAME - 1)}\u2026` : series.name;
+    return { name, x: series.x[last], y: series.y[last], colour: look(series, all.indexOf(series)).colour };
+  });
+}
+
+/* Puts the names beside the ends, moved up and down as far as they would lie on each other. */
+function nameEnds(view) {
+  const plot = view.place.querySelector(".plot");
+  if (plot.clientWidth && (plot.clientWidth >= WIDE) !== view.isWide) {
+    view.draw();
+    return;
+  }
+  const { xaxis, yaxis } = plot._fullLayout;
+  const ends = view.ends.map((end) => ({ ...end, at: yaxis.d2p(end.y) })).sort((one, next) => one.at - next.at);
+  ends.forEach((end, position) => {
+    end.to = position ? Math.max(end.at, ends[position - 1].to + LINE_HEIGHT) : end.at;
+  });
+  let lowest = yaxis._length;
+  [...ends].reverse().forEach((end) => {
+    end.to = Math.min(end.to, lowest);
+    lowest = end.to - LINE_HEIGHT;
+  });
+  const onAxis = (of, value) => (of.type === "log" ? Math.log10(value) : value);
+  const annotations = ends.map((end) => ({
+    x: onAxis(xaxis, end.x), y: onAxis(yaxis, end.y), yshift: end.at - end.to, xshift: 9, xanchor: "left", yanchor: "middle", showarrow: false,
+    text: `<span style="color:${end.colour}">\u25cf</span> ${plain(end.name)}`, font: { size: 12 },
+  }));
+  const named = JSON.stringify(annotations);
+  if (named === view.named) return;
+  view.named = named;
+  Plotly.relayout(plot, { annotations });
 }
 
 /* What the reader has switched; else what the chart shows first. */

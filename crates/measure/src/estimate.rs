@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Inputs, Pages, Record};
+use nearfar_record::{Actor, Case, Chase, Experiment, Inputs, Pages, Record};
 
 use crate::executor::{OfferedVariants, Rates};
 use crate::experiment::{phases, plan};
@@ -14,6 +14,8 @@ use crate::experiment::{phases, plan};
 pub struct Estimate {
     /// Its cases, by their ids, as far as they are known before anything is measured.
     pub case_ids: Vec<String>,
+    /// How many of them each experiment has, in their order.
+    pub experiments: Vec<(Experiment, usize)>,
     /// Most rounds of a case.
     pub rounds: u32,
     /// All rounds, at most.
@@ -204,12 +206,14 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
     let (inputs, machine) = (&header.inputs, &header.machine);
     let mut found = Estimate {
         case_ids: Vec::new(),
+        experiments: Vec::new(),
         rounds: 0,
         total: Duration::ZERO,
         least: Duration::ZERO,
         buffers_bytes: 0,
     };
     for &experiment in &inputs.experiments {
+        let before = found.case_ids.len();
         for phase in 0..phases(experiment) {
             let planned = plan(experiment, phase, variants, record);
             let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
@@ -224,6 +228,7 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
             found.buffers_bytes = found.buffers_bytes.max(mapped_bytes(&cases));
             found.case_ids.extend(planned.cases.into_iter().map(|case| case.id));
         }
+        found.experiments.push((experiment, found.case_ids.len() - before));
     }
     let rate = rates.first_touch.min(rates.touch);
     let first = Duration::from_secs_f64(as_float(found.buffers_bytes) / rate);

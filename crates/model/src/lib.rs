@@ -2,6 +2,7 @@
 //! figures; nothing here knows how a number was measured or how it is shown.
 
 mod access_prediction;
+mod best_pairs;
 mod chases;
 mod class_notes;
 mod class_rule;
@@ -25,6 +26,7 @@ mod memory_attributes;
 mod memory_limit;
 mod mixes;
 mod model_kind;
+mod near_far;
 mod pair_groups;
 mod pairs;
 mod place;
@@ -54,6 +56,7 @@ pub use access_prediction::{
     AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingOutcome,
     ProgramAccess,
 };
+pub use best_pairs::{BestPair, BestPairs, best_pairs};
 pub use chases::{AccessTime, ChaseFigures, Translation, chases, idle_matrix};
 pub use class_notes::{ClassAbove, ClassNote, DisturbedPair, FewerThreads, LeftOut};
 pub use class_rule::{ClassRule, ThreadChoice};
@@ -110,6 +113,7 @@ pub use memory_attributes::{
 pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
+pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use nearfar_flow::{SimulatedMachine, builtin_machines, parse_machine, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{Place, Twins, twins};
+use nearfar_model::{Place, RecordFigures, Twins, twins};
 use nearfar_record::{Experiment, Inputs, Suite};
 
 fn look_over(simulated: &SimulatedMachine, suite: Suite, seed: u64) -> Twins {
     let inputs = Inputs { seed, experiments: vec![Experiment::Pairs], ..suite_inputs(suite) };
-    twins(&simulate(simulated, inputs, true).unwrap())
+    twins(&RecordFigures::new(&simulate(simulated, inputs, true).unwrap()))
 }
 
 fn named(twins: &Twins) -> BTreeSet<Place> {
@@ -81,7 +81,7 @@ fn no_part_is_named_again_for_what_is_left_of_it() {
                 experiments: vec![Experiment::Pairs],
                 ..suite_inputs(Suite::Standard)
             };
-            let found = twins(&simulate(&degraded, inputs, true).unwrap());
+            let found = twins(&RecordFigures::new(&simulate(&degraded, inputs, true).unwrap()));
             assert_eq!(named(&found), faults, "{count} kernels, seed {seed}");
         }
     }

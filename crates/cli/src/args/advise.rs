@@ -9,6 +9,7 @@ use nearfar_units::Bytes;
 
 use super::choice::{Choice, one_of};
 use super::predict::share;
+use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -59,6 +60,13 @@ pub struct AdviseArguments {
     /// With --verify: the program and its arguments
     #[arg(last = true, requires = "verify", value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl AdviseArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// What a program asks of memory.

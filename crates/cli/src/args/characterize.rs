@@ -22,7 +22,7 @@ const SUITES: [Choice<Suite>; 3] = [
     (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
 ];
 
-const EXPERIMENTS: [Choice<Experiment>; 9] = [
+pub const EXPERIMENTS: [Choice<Experiment>; 9] = [
     (Experiment::Pairs, "every group of cores against every memory node"),
     (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
     (Experiment::Sharing, "local and remote threads together on one memory node"),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use nearfar_model::PRACTICAL_FLOOR;
 
+use crate::output::AnswerForm;
+
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// The first record, for instance from before a change; - is standard input
@@ -17,9 +19,19 @@ pub struct CompareArguments {
     /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.compare-2.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl CompareArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// A fraction, or one in percent.

@@ -7,6 +7,7 @@ use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, DeviceClassRule, ModelKind, ThreadChoice};
 
 use super::choice::{Choice, one_of};
+use crate::output::AnswerForm;
 
 const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
@@ -35,9 +36,19 @@ pub struct ModelArguments {
     /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
     #[arg(long)]
     pub unbounded: bool,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.model-1.json; of one model the format that it names)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ModelArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// From what classes and alphas are made.
@@ -92,9 +103,19 @@ pub struct ReproduceArguments {
     /// The paper by its key; without it all there are
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(nearfar_reproduce::papers()))]
     pub paper: Option<String>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.reproduce-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ReproduceArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 fn parse_threads(text: &str) -> Result<ThreadChoice, String> {

@@ -9,6 +9,7 @@ use nearfar_model::WorkSharing;
 
 use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
+use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
 const LONE_QUESTIONS: [&str; 9] =
@@ -67,11 +68,21 @@ pub struct PredictArguments {
     /// of memory, by its operational intensity
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
     pub profile: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl PredictArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// Which way copies go.

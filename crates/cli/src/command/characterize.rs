@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_document::{DryRun, KernelList, MeasuredRecord};
+use nearfar_document::{DryRun, KernelList, MeasuredRecord, PlannedExperiment, Room};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
@@ -18,6 +18,7 @@ use nearfar_units::format_duration;
 use super::topo::list_simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
+use crate::output::AnswerForm;
 use crate::progress::Progress;
 use crate::{live_machine, output, record_file, record_header};
 
@@ -196,7 +197,7 @@ fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus>
             variants.iter().map(ToString::to_string).collect()
         }),
     };
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(AnswerForm::short(arguments.json), &view, || view.answer())
 }
 
 fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
@@ -219,9 +220,14 @@ fn dry_run(
         buffers_bytes: estimate.buffers_bytes,
         touch_gb_per_s: rates.touch / 1e9,
         copy_gb_per_s: rates.stream / 1e9,
+        experiments: estimate
+            .experiments
+            .into_iter()
+            .map(|(experiment, cases)| PlannedExperiment { experiment, cases })
+            .collect(),
         case_ids: estimate.case_ids,
     };
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(AnswerForm::short(arguments.json), &view, || view.answer())
 }
 
 /// How fast the machine seems. Refuses a budget in which a new record's least rounds are
@@ -289,7 +295,9 @@ fn finish(
         interrupted_by: outcome.interrupted_by,
         warnings: record.warnings.clone(),
     };
-    let text = if arguments.json { output::json_line(&view)? } else { view.text() };
+    let room = Room { width: output::width(), full: false };
+    let text =
+        if arguments.json { output::json_line(&view)? } else { view.answer(record).text(room) };
     if to_stdout {
         output::say(text.trim_end());
     } else {

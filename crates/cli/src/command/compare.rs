@@ -45,7 +45,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         }
         None => None,
     };
-    output::answer(arguments.json, &view, || view.text())?;
+    output::answer(arguments.form(), &view, || view.answer())?;
     if let Some(path) = written {
         output::say(&format!("comparison: {}", printable(&path.display().to_string())));
     }

@@ -8,6 +8,7 @@ mod compared_runs;
 mod doctor;
 mod man;
 mod model;
+mod overview;
 mod predict;
 mod profile;
 mod report;
@@ -26,7 +27,8 @@ use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-pub fn run(command: Command) -> anyhow::Result<ExitStatus> {
+pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
+    let Some(command) = command else { return overview::run() };
     match command {
         Command::Topo(arguments) => topo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

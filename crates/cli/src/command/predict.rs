@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
-    ModelResult, PredictedAccesses, predict_flow_text, predict_hybrid_text, predict_roofline_text,
-    predict_sharing_text, printable,
+    Answer, ModelResult, PredictedAccesses, placements_over_two_memories, predicted_streams,
+    printable, programs_below_roofs, splits_of_processes,
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
@@ -46,14 +46,14 @@ fn read_record(arguments: &PredictArguments) -> anyhow::Result<Record> {
 }
 
 /// What a model answers of a record.
-fn tell<Answer: Serialize>(
+fn tell<Found: Serialize>(
     arguments: &PredictArguments,
     record: &Record,
-    (schema, answer): (&'static str, Answer),
-    text: fn(&ModelResult<Answer>) -> String,
+    (schema, found): (&'static str, Found),
+    told: fn(&ModelResult<Found>) -> Answer,
 ) -> anyhow::Result<ExitStatus> {
-    let view = ModelResult::new(schema, record, answer);
-    output::answer(arguments.json, &view, || text(&view))
+    let view = ModelResult::new(schema, record, found);
+    output::answer(arguments.form(), &view, || told(&view))
 }
 
 /// What programs get by the classes of a record, or by alphas that were given.
@@ -63,7 +63,7 @@ fn tell_by_classes(
     prediction: AccessPrediction,
 ) -> anyhow::Result<ExitStatus> {
     let view = PredictedAccesses::new(record, prediction);
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(arguments.form(), &view, || view.answer())
 }
 
 /// Processes that are split over near and far cores.
@@ -84,7 +84,7 @@ fn of_splits(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let model = sharing(&RecordFigures::new(&record)).map_err(no_model("sharing"))?;
     let answer =
         ("nearfar.predict-sharing/2", model.answer(&question).map_err(anyhow::Error::msg)?);
-    tell(arguments, &record, answer, predict_sharing_text)
+    tell(arguments, &record, answer, splits_of_processes)
 }
 
 /// A mix of loads and stores over a fast and a slow memory.
@@ -94,7 +94,7 @@ fn over_two_memories(arguments: &PredictArguments, load_share: f64) -> anyhow::R
         .map_err(no_model("hybrid"))?;
     let answer = model.answer(load_share, &arguments.hybrid.fast_share);
     let answer = answer.context("a share is not between 0 and 1")?;
-    tell(arguments, &record, ("nearfar.predict-hybrid/2", answer), predict_hybrid_text)
+    tell(arguments, &record, ("nearfar.predict-hybrid/2", answer), placements_over_two_memories)
 }
 
 /// Streams that run at the same time.
@@ -102,7 +102,7 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
     let model = flow(&RecordFigures::new(&record)).map_err(no_model("flow"))?;
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
-    tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predict_flow_text)
+    tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
 }
 
 /// Where programs lie below the roofs.
@@ -128,7 +128,7 @@ fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         fast_shares: &asked.fast_share,
     });
     let answer = ("nearfar.predict-roofline/2", model.place(&points, shares));
-    tell(arguments, &record, answer, predict_roofline_text)
+    tell(arguments, &record, answer, programs_below_roofs)
 }
 
 fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
@@ -164,7 +164,7 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
             profiled.initiator
         );
     };
-    tell(arguments, &record, ("nearfar.predict-roofline/2", placed), predict_roofline_text)
+    tell(arguments, &record, ("nearfar.predict-roofline/2", placed), programs_below_roofs)
 }
 
 /// Programs whose accesses are shared out over classes.

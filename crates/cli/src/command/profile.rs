@@ -36,7 +36,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     };
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
-    output::answer(arguments.json, &profile, || profile_text(&profile))
+    output::answer_text(arguments.json, &profile, || profile_text(&profile))
 }
 
 /// Standard output and input are the program's.

@@ -33,13 +33,6 @@ const QUESTIONS: [&str; 10] = [
     "topo RECORD --export-xml TOPOLOGY",
 ];
 
-/// What an answer lacks, and the command that it names for it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Remedy {
-    question: &'static str,
-    command: String,
-}
-
 /// Commands that measure, in what an answer prints: between backticks, or behind an arrow. They may
 /// break over lines.
 fn commands(said: &str) -> Vec<String> {

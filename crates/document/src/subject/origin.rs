@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::figures::simulated_line;
 use super::who::Who;
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 
@@ -53,6 +54,25 @@ impl Origin {
             sealing: Seals { seals, lines, count, finding: record.sealing.finding() },
             who: Who::new(&header.machine),
         }
+    }
+
+    /// The beginning of an answer: host and time, and what must be known before any figure.
+    pub fn answer(&self) -> Answer {
+        Answer::saying(format!("{}, {}", self.host, self.started)).and_answer(self.caution())
+    }
+
+    /// That figures are simulated, and what is wrong with the record's seals.
+    pub(crate) fn caution(&self) -> Answer {
+        let simulated = simulated_line(self.executor).trim_end();
+        let caution = |first: &str, words: &str, emphasis| {
+            let words = words.to_string();
+            Part::Words { first: first.into(), words, emphasis }
+        };
+        let simulated = simulated.strip_prefix("SIMULATED: ");
+        let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
+        let edited = self.sealing.finding.as_ref();
+        let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
+        Answer::default().and_all(Shown::Always, simulated.into_iter().chain(edited))
     }
 
     /// The first lines of a text: host and time, and what must be known before any figure.

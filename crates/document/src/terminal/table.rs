@@ -15,21 +15,22 @@ pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: u
 /// A table whose columns behind the first are set in blocks below each other where they are
 /// too many for [`WIDTH`]; all but the first are set right.
 pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String {
-    columns_in_blocks(header, rows, |_| true)
+    columns_in_blocks(WIDTH, header, rows, |_| true)
 }
 
-/// The same, of which these columns are set right.
+/// The same for so many characters, of which these columns are set right.
 pub(crate) fn columns_in_blocks(
+    most: usize,
     header: &[String],
     rows: &[Vec<String>],
     is_number: impl Fn(usize) -> bool,
 ) -> String {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
-    let mut width = WIDTH;
+    let mut width = most;
     for column in 1..header.len() {
         width += width_of(header, rows, column);
         match blocks.last_mut() {
-            Some(block) if width <= WIDTH => block.push(column),
+            Some(block) if width <= most + AT_END => block.push(column),
             _ => {
                 width = MARGIN + width_of(header, rows, 0) + width_of(header, rows, column);
                 blocks.push(vec![column]);
@@ -50,13 +51,23 @@ pub(crate) fn columns_in_blocks(
     tables.join("\n")
 }
 
-/// Characters that are left for a column where the others have what they need, for a table that
-/// keeps to [`WIDTH`]; a few in any case.
-pub(crate) fn room_for(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
+/// Whether a table needs no more than so many characters.
+pub(crate) fn fits(header: &[String], rows: &[Vec<String>], most: usize) -> bool {
+    let columns = (0..header.len()).map(|column| width_of(header, rows, column));
+    MARGIN + columns.sum::<usize>() <= most + AT_END
+}
+
+/// Characters of `most` that are left for a column where the others have what they need; a few in any case.
+pub(crate) fn room_for(
+    most: usize,
+    header: &[String],
+    rows: &[Vec<String>],
+    column: usize,
+) -> usize {
     const FEWEST: usize = 24;
     let others = (0..header.len()).filter(|&other| other != column);
     let taken: usize = others.map(|other| width_of(header, rows, other)).sum();
-    WIDTH.saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
+    (most + AT_END).saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
 }
 
 /// Characters of a column with what stands around it.
@@ -68,6 +79,9 @@ fn width_of(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
 
 /// Spaces around a cell.
 const PADDING: usize = 2;
+
+/// Of these the last of a line, which nobody sees.
+const AT_END: usize = 1;
 
 /// Spaces before a table.
 const MARGIN: usize = 1;

@@ -11,9 +11,9 @@ mod wiring;
 
 use std::collections::BTreeSet;
 
-use drawn_record::{KERNELS, PLAN, Plan, machine, record};
+use drawn_record::{KERNELS, PLAN, Plan, machine, record, twins};
 use nearfar_machine::MemoryKind;
-use nearfar_model::{FLOOR, NotCompared, Place, Shortfall, Twins, twins};
+use nearfar_model::{FLOOR, NotCompared, Place, Shortfall, Twins};
 
 fn places(twins: &Twins) -> Vec<Place> {
     twins.findings.iter().map(|finding| finding.place).collect()
