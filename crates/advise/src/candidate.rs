@@ -1,12 +1,13 @@
 //! A way to place a program's threads and pages, and what is expected of it.
 
-use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_machine::{Binding, Machine, MemoryPolicy, NodeSet};
 use nearfar_model::MachinePart;
 use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use crate::room::Room;
+use crate::question::LEAST_SHARE;
+use crate::room::{Room, takes_pages};
 use crate::team::Team;
 
 /// How pages are placed.
@@ -27,7 +28,7 @@ pub enum CandidateKind {
     ByInitiator,
 }
 
-/// The model that foretells a candidate.
+/// What a candidate's figure is predicted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -36,6 +37,83 @@ pub enum AdvisingModel {
     Flow,
     /// [`nearfar_model::Hybrid`]: loads and stores of one initiator over two memories.
     Hybrid,
+    /// Lone pairs alone (`lone_pairs.rs`): bounds of what shared parts leave.
+    Pairs,
+}
+
+/// What a placement asks of its user; the least stands first: local, then one node, interleave over
+/// all nodes, over some, weights, and of a kind that on fewer initiators and nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Effort {
+    pub kind: CandidateKind,
+    /// Whether nodes are left out that pages could lie on.
+    pub is_partial: bool,
+    pub initiators: usize,
+    pub nodes: usize,
+}
+
+impl Effort {
+    /// Of data that all threads use alike, by the share of its pages on each node.
+    pub fn of_shares(shares: &[f64], initiators: usize) -> Self {
+        let used = || shares.iter().filter(|share| **share > 0.0);
+        let most = used().fold(0.0_f64, |most, share| most.max(*share));
+        let kind = match used().count() {
+            1 => CandidateKind::OneNode,
+            _ if used().all(|share| most - share < LEAST_SHARE) => CandidateKind::Interleave,
+            _ => CandidateKind::Weighted,
+        };
+        let nodes = used().count();
+        Self { kind, is_partial: nodes < shares.len(), initiators, nodes }
+    }
+}
+
+/// Weights that gain less than this are not worth their trouble, nor what the model can tell: without
+/// them as good. Where the model's own reach is smaller, that counts. A larger one loses more than it
+/// saves: `benches/regret`.
+pub const MOST_TOLERANCE: f64 = 0.03;
+
+/// Between placements without weights a larger part of the best costs more than leaving out a node
+/// troubles anybody: typing them is the same.
+const MOST_TOLERANCE_OF_NODES: f64 = 0.01;
+
+/// The position of the one that asks least of its user among those whose worth cannot be told from
+/// the best, which is within this fraction of it; of equals the better.
+pub fn least_effort<T>(
+    all: &[T],
+    tolerance: f64,
+    worth: impl Fn(&T) -> f64,
+    effort: impl Fn(&T) -> Effort,
+) -> Option<usize> {
+    least_effort_within(
+        all,
+        (tolerance.min(MOST_TOLERANCE), tolerance.min(MOST_TOLERANCE_OF_NODES)),
+        worth,
+        effort,
+    )
+}
+
+pub fn least_effort_within<T>(
+    all: &[T],
+    (of_weights, of_nodes): (f64, f64),
+    worth: impl Fn(&T) -> f64,
+    effort: impl Fn(&T) -> Effort,
+) -> Option<usize> {
+    let best_of = |places: &[usize]| {
+        places.iter().map(|&it| worth(&all[it])).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let everything: Vec<usize> = (0..all.len()).collect();
+    let best = best_of(&everything);
+    let is_plain = |place: &usize| {
+        let it = &all[*place];
+        effort(it).kind < CandidateKind::Weighted && worth(it) >= best * (1.0 - of_weights)
+    };
+    let plain: Vec<usize> = everything.iter().copied().filter(is_plain).collect();
+    let asked = if plain.is_empty() { everything } else { plain };
+    let least = best_of(&asked) * (1.0 - of_nodes);
+    asked.into_iter().filter(|&it| worth(&all[it]) >= least).min_by(|&a, &b| {
+        let (a, b) = (&all[a], &all[b]);
+        effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
+    })
 }
 
 /// A way to place threads and pages.
@@ -70,9 +148,48 @@ pub struct Candidate {
     pub limit: Option<MachinePart>,
     /// Whether no policy gives it: the program itself would have to be changed.
     pub needs_change: bool,
+    /// Placements of the same kind, on as many initiators and nodes, whose predictions cannot be told
+    /// from this one's.
+    pub ties: Vec<Vec<Binding>>,
+    /// Whether pages lie on every node that they can lie on.
+    #[serde(skip)]
+    pub is_over_all: bool,
 }
 
 impl Candidate {
+    pub(crate) fn new(
+        kind: CandidateKind,
+        team: &Team,
+        policies: Vec<MemoryPolicy>,
+        model: AdvisingModel,
+        predicted: Estimate<BytesPerSecond>,
+        room: Room,
+    ) -> Self {
+        Self {
+            kind,
+            is_default: false,
+            team: team.clone(),
+            policies,
+            model,
+            predicted,
+            gain: None,
+            is_claimed: false,
+            room,
+            limit: None,
+            needs_change: false,
+            ties: Vec::new(),
+            is_over_all: false,
+        }
+    }
+
+    /// The same, looked at whether its pages lie on all nodes.
+    pub(crate) fn over_all_of(mut self, machine: &Machine) -> Self {
+        let all = machine.nodes.iter().map(|node| node.os_index);
+        let all: NodeSet = all.filter(|&node| takes_pages(machine, node)).collect();
+        self.is_over_all = self.policies.iter().all(|it| it.nodes().as_ref() == Some(&all));
+        self
+    }
+
     /// Threads and pages of the whole program, or of each initiator by itself.
     pub fn bindings(&self) -> Vec<Binding> {
         let each = || self.team.cpus.iter().zip(&self.policies);
@@ -85,19 +202,38 @@ impl Candidate {
     }
 
     /// The command that applies it, or one for each initiator, to whose processes it belongs; empty
-    /// where the program would have to be changed.
+    /// where the program would have to be changed. Threads on all cores and pages on all nodes need
+    /// no numbers.
     pub fn commands(&self) -> Vec<String> {
         if self.needs_change {
             return Vec::new();
         }
+        let is_whole = self.team.is_whole;
         let command = |binding: &Binding| {
             let placement = match (&binding.memory, self.kind) {
+                (MemoryPolicy::FirstTouch, CandidateKind::Local) if is_whole => {
+                    return "OMP_PLACES=cores OMP_PROC_BIND=close CMD".into();
+                }
+                (MemoryPolicy::FirstTouch, _) if is_whole => return "CMD".into(),
                 (MemoryPolicy::FirstTouch, CandidateKind::Local) => "local".into(),
+                (MemoryPolicy::Interleave(_), _) if self.is_over_all => "interleave".into(),
                 (memory, _) => memory.to_string(),
             };
-            format!("nearfar run --cpus {} --placement {placement} -- CMD", binding.cpus)
+            let cpus = if is_whole { String::new() } else { format!(" --cpus {}", binding.cpus) };
+            format!("nearfar run{cpus} --placement {placement} -- CMD")
         };
         self.bindings().iter().map(command).collect()
+    }
+
+    /// What it asks of its user.
+    pub(crate) fn effort(&self) -> Effort {
+        let nodes = self.policies.iter().filter_map(MemoryPolicy::nodes);
+        Effort {
+            kind: self.kind,
+            is_partial: self.kind >= CandidateKind::Interleave && !self.is_over_all,
+            initiators: self.team.workers.len(),
+            nodes: nodes.map(|nodes| nodes.len()).sum(),
+        }
     }
 
     /// What it is ranked by: predicted / that of the default, or where there is no default what is

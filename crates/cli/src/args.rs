@@ -7,6 +7,7 @@ mod compare;
 mod model;
 mod predict;
 mod profile;
+mod ps;
 mod run;
 mod sensitivity;
 
@@ -27,6 +28,7 @@ pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::{Point, PredictArguments, Split};
 pub use profile::ProfileArguments;
+pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 
@@ -47,15 +49,15 @@ const EXIT_STATUS: &str = "Exit status:
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// Whether to colour what is printed
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
     /// Print the answer and what went wrong, and nothing else: no progress, no notes
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print more: of `characterize --dry-run` every case by its id
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Whether to colour what is printed
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -153,6 +155,9 @@ pub enum Command {
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),
+    /// Running processes whose memory lies far from where they run
+    #[command(after_help = ps::AFTER_HELP)]
+    Ps(Box<PsArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",
@@ -290,9 +295,19 @@ pub struct ListArguments {
     /// The folder; without it the one of records that nobody gave a name, and its folder of records of
     /// programs
     pub folder: Option<PathBuf>,
+    /// Print all, and not the newest alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.list-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ListArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// Forms of a report.

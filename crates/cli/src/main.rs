@@ -23,7 +23,7 @@ use exit_status::ExitStatus;
 fn main() -> ExitCode {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return exit_status::of_usage(&error).into(),
+        Err(error) => return exit_status::of_usage(error).into(),
     };
     output::set_verbosity(arguments.quiet, arguments.verbose);
     output::colour(arguments.color);

@@ -1,8 +1,9 @@
 //! Why a model says nothing of a record, and which command would change that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use nearfar_machine::DeviceKind;
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
 use serde::Serialize;
 
@@ -23,14 +24,18 @@ impl Inapplicable {
         Self { why: why.into(), remedy: None }
     }
 
-    /// Measuring these experiments in a suite would change it.
+    /// Measuring these experiments in a suite would change it, where the machine has what they measure.
     pub fn until_measured(
         record: &Record,
         experiments: &[Experiment],
         suite: Suite,
         why: impl Into<String>,
     ) -> Self {
-        Self { why: why.into(), remedy: Some(measuring_command(record, experiments, suite)) }
+        let why = why.into();
+        match experiments.iter().find_map(|&experiment| lacking_part(record, experiment)) {
+            Some(lacking) => Self::here(format!("{why}: {lacking}")),
+            None => Self { why, remedy: Some(measuring_command(record, experiments, suite)) },
+        }
     }
 
     /// The record has no figures of an experiment that the model needs: what it says of that.
@@ -73,6 +78,43 @@ fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent>
     }
     let commonest = counts.into_values().rev().max_by_key(|(count, _)| *count);
     commonest.map(|(_, first)| first)
+}
+
+/// What a record's machine lacks, so that an experiment measures nothing there in any suite.
+fn lacking_part(record: &Record, experiment: Experiment) -> Option<&'static str> {
+    let machine = &record.header.machine;
+    let nodes = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+    let kinds = nodes.clone().map(|node| node.kind).collect::<BTreeSet<_>>().len();
+    let (nodes, initiators) = (nodes.count(), machine.initiators().len());
+    match experiment {
+        Experiment::Devices if !has_devices(record) => {
+            Some("the machine has no device that data could be copied to")
+        }
+        Experiment::Links if machine.packages.len() < 2 => Some("the machine has one package"),
+        Experiment::Sharing if initiators < 2 => {
+            Some("the machine has one initiator, so that no cores are remote to any memory")
+        }
+        Experiment::Hybrid if nodes < 2 => Some("the machine has one memory node"),
+        Experiment::Hybrid if initiators < 2 && kinds < 2 => {
+            Some("the machine's memory nodes are near all of its CPUs and of one kind")
+        }
+        _ => None,
+    }
+}
+
+/// Whether data can be copied to a device, as far as the record tells.
+fn has_devices(record: &Record) -> bool {
+    let header = &record.header;
+    match (&header.simulation, &header.inputs.devices) {
+        (_, Some(found)) => !found.accelerators.is_empty(),
+        (Some(simulation), None) => {
+            let machine = nearfar_flow::parse_machine(&simulation.name, &simulation.file);
+            machine.is_ok_and(|machine| !machine.devices.is_empty())
+        }
+        (None, None) => {
+            header.machine.devices.iter().any(|device| device.kind == DeviceKind::Accelerator)
+        }
+    }
 }
 
 /// The command that measures experiments of a record's machine: into the record, where its file is

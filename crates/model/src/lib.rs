@@ -136,9 +136,9 @@ pub use sensitivity::{
 };
 pub use sharing::{
     AboveLone, Excess, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LoneCurve, LonePoint,
-    Loss, MeasuredCell, ProcessSplit, Residual, SharedCell, SharedGrid, Shares, Sharing,
-    SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support, UnfittedGrid,
-    WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
+    Loss, MOST_LAW_ERROR, MeasuredCell, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,
+    Sharing, SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support,
+    UnfittedGrid, WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};

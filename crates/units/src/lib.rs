@@ -30,6 +30,6 @@ pub use quantity::{
     BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit, serialize_gb_per_s,
 };
 pub use share::{parse_ratio, parse_share};
-pub use suggestion::did_you_mean;
+pub use suggestion::{did_you_mean, nearest_name};
 pub use time::{format_duration, nanoseconds, parse_duration};
 pub use word::{from_word, words_of};

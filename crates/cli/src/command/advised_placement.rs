@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use nearfar_advise::{Advice, Candidate, Demand, Ranking, advise};
+use nearfar_advise::{Advice, Candidate, Demand, Pattern, Ranking, advise};
 use nearfar_document::printable;
 use nearfar_machine::CpuSet;
 use nearfar_model::RecordFigures;
@@ -72,6 +72,10 @@ fn words(advice: &Advice, best: Option<&Candidate>, placement: &Placement, path:
         (_, Some(gain)) => format!(
             "{placement}, {} % more by {by} (`nearfar advise` says why)",
             format_significant(100.0 * gain, 2)
+        ),
+        (Advice::Ranked(ranking), None) if ranking.pattern == Pattern::Private => format!(
+            "by {by} nothing gains where each thread uses its own part of the data; the program starts \
+             as by itself (where any uses any part: --pattern shared)"
         ),
         (_, None) => format!(
             "by {by} no placement gains more than the models can be wrong; the program starts as by \

@@ -9,7 +9,6 @@ use nearfar_record::{list_records, state_folder};
 use crate::args::ListArguments;
 use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::output::AnswerForm;
 
 pub fn run(arguments: &ListArguments) -> anyhow::Result<ExitStatus> {
     let view = match &arguments.folder {
@@ -20,7 +19,7 @@ pub fn run(arguments: &ListArguments) -> anyhow::Result<ExitStatus> {
         }
         None => of_state_folder()?,
     };
-    output::answer(AnswerForm::short(arguments.json), &view, || view.answer())
+    output::answer(arguments.form(), &view, || view.answer())
 }
 
 /// The records that nobody gave a name, those of programs among them.

@@ -12,6 +12,7 @@ mod model;
 mod overview;
 mod predict;
 mod profile;
+mod ps;
 mod report;
 mod reproduce;
 mod run;
@@ -40,6 +41,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

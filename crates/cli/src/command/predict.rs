@@ -9,16 +9,16 @@ use nearfar_document::{
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, IntensityKind,
-    OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion, Target,
-    WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point,
+    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, Inapplicable,
+    IntensityKind, OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion,
+    Target, WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point,
     reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::FlopsPerSecond;
 use serde::Serialize;
 
-use super::no_model;
+use super::{no_model, tried};
 use crate::args::{Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
@@ -148,11 +148,11 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
     }
     let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
     let Some(placed) = model.place_profiled(&profile, &profiled) else {
+        let command = measuring_command(&record, &[Experiment::Roofs], Suite::Full);
         bail!(
             "the record has no roof of memory of initiator {}, which the program used most; measure \
-             by `{}`",
-            profiled.initiator,
-            measuring_command(&record, &[Experiment::Roofs], Suite::Standard)
+             by `{command}`",
+            profiled.initiator
         );
     };
     tell(arguments, &record, ("nearfar.predict-roofline/2", placed), programs_below_roofs)
@@ -228,13 +228,14 @@ fn of_devices<'c>(
     let of_way: Vec<&DeviceClasses> = all.iter().filter(|it| it.direction == direction).collect();
     let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
     if of_way.is_empty() {
-        let why = if record.header.inputs.devices.is_none() {
-            let command = measuring_command(record, &[Experiment::Devices], Suite::Standard);
-            format!("the record holds no devices; measure with `{command}`")
-        } else {
-            "the record holds no pinned copies that way; `nearfar show` says what it holds".into()
-        };
-        bail!("no classes of copies {direction}: {why}");
+        if record.header.inputs.devices.is_none() {
+            let without = Inapplicable::without(record, Experiment::Devices);
+            bail!("no classes of copies {direction}: {without}{}", tried(&without));
+        }
+        bail!(
+            "no classes of copies {direction}: the record holds no pinned copies that way; `nearfar \
+             show` says what it holds"
+        );
     }
     for id in &arguments.device {
         if !of_way.iter().any(|set| holds(set, id)) {

@@ -9,7 +9,8 @@ use crate::records::json;
 
 #[test]
 fn gains_are_over_the_default_and_commands_are_the_bindings() {
-    let view = json("advise @eight --initiators 0 --working-set 8GiB");
+    let words = "advise @eight --initiators 0 --working-set 8GiB --pattern shared";
+    let view = &json(words)["uses"][0];
     let default = view["candidates"].as_array().unwrap().iter().find(|it| it["is_default"] == true);
     let default = default.unwrap()["predicted_gb_per_s"]["value"].as_f64().unwrap();
     for candidate in view["candidates"].as_array().unwrap() {
@@ -49,14 +50,14 @@ fn profile(folder: &Path, machine: &str, change: impl Fn(&mut Value)) -> PathBuf
 fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     let folder = tempfile::tempdir().unwrap();
     let asked = |words: &str, profile: &Path| {
-        json(&format!("advise @intel-2p --profile {} {words}", profile.display()))
+        json(&format!("advise @intel-2p --pattern shared --profile {} {words}", profile.display()))
     };
     let uneven =
         |share: f64| move |it: &mut Value| it["figures"]["local_dram_share"] = share.into();
     let even = profile(folder.path(), "intel-2p", uneven(0.75));
     let initiator = "--initiators 0 --threads 4";
     let default_of = |view: &Value| {
-        let all = view["candidates"].as_array().unwrap();
+        let all = view["uses"][0]["candidates"].as_array().unwrap();
         let default = all.iter().find(|it| it["is_default"] == true).unwrap();
         default["predicted_gb_per_s"]["value"].as_f64().unwrap()
     };
@@ -66,10 +67,10 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     let taken = serde_json::json!(["threads", "working_set_bytes", "accesses"]);
     assert_eq!(view["profile"]["taken"], taken);
     assert_eq!(view["profile"]["accesses"][1]["share"], 0.25);
-    assert_eq!(view["basis"]["is_default_seen"], true, "{view}");
+    assert_eq!(view["uses"][0]["basis"]["is_default_seen"], true, "{view}");
 
     // The command line wins; what is known of accesses still tells the default.
-    let placed = json(&format!("advise @intel-2p {initiator}"));
+    let placed = json(&format!("advise @intel-2p --pattern shared {initiator}"));
     let seen = asked(initiator, &even);
     assert_eq!(seen["demand"]["threads"], 4);
     assert_eq!(seen["profile"]["taken"], serde_json::json!(["working_set_bytes", "accesses"]));
@@ -90,7 +91,7 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
         it["most_bytes"] = Value::Null;
     });
     let view = asked("--top 20", &blind);
-    assert_eq!(view["basis"]["is_default_seen"], false);
+    assert_eq!(view["uses"][0]["basis"]["is_default_seen"], false);
     for words in ["no look counted", "--working-set", "--load-share"] {
         assert!(view["profile"].to_string().contains(words), "{words}: {view:#}");
     }

@@ -15,7 +15,7 @@ use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
     PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy,
 };
-use nearfar_place::RunReport;
+use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -28,8 +28,8 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 34] = [
-    ("nearfar.advise/2", schema::<AdvisedPlacement>),
+const FORMATS: [(&str, Generate); 35] = [
+    ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),
@@ -51,6 +51,7 @@ const FORMATS: [(&str, Generate); 34] = [
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
+    ("nearfar.ps/1", schema::<ProcessList>),
     ("nearfar.record/2", sealed_line),
     ("nearfar.record-doctor/2", schema::<RecordDoctor>),
     ("nearfar.report/1", schema::<Report>),

@@ -97,7 +97,7 @@ fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
     };
     match advise(&RecordFigures::new(record), &demand) {
         Ok(advice) => {
-            let view = AdvisedPlacement::new(record, &demand, &advice, 3);
+            let view = AdvisedPlacement::new(record, &demand, &[advice], Some(3));
             assert_held(&view);
             assert_finite(&view.text(), what);
             true

@@ -6,8 +6,8 @@ use nearfar_record::{Experiment, ListedRecord, RecordState};
 use nearfar_units::Bytes;
 use serde::Serialize;
 
+use super::figures::count;
 use crate::answer::{Answer, Part, Shown};
-use crate::printable::printable;
 
 /// The records of a folder, the newest first; `list --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +22,9 @@ pub struct RecordList {
     pub other_files: usize,
 }
 
+/// Records of the first screen, three lines each.
+const FIRST_RECORDS: usize = 12;
+
 impl RecordList {
     /// The view of these records.
     pub fn new(folder: &Path, records: Vec<ListedRecord>, other_files: usize) -> Self {
@@ -35,7 +38,7 @@ impl RecordList {
 
     /// For people: a line for each, and below it its file.
     pub fn answer(&self) -> Answer {
-        let folder = printable(&self.folder);
+        let folder = &self.folder;
         let others = match self.other_files {
             0 => String::new(),
             1 => "; 1 file is no record that this program reads".into(),
@@ -43,19 +46,23 @@ impl RecordList {
         };
         if self.records.is_empty() {
             return Answer::saying(format!("no records in {folder}{others}"))
-                .and_next([("nearfar characterize", "measures this machine, in seconds")]);
+                .and_next([("nearfar characterize", "measures this machine")]);
         }
-        let noun = if self.records.len() == 1 { "record" } else { "records" };
-        let lines: String = self.records.iter().map(|record| self.line(record)).collect();
-        Answer::saying(format!(
-            "{} {noun} in {folder}, the newest first{others}",
-            self.records.len()
-        ))
-        .and_gap()
-        .and(Shown::Always, Part::Lines(lines))
+        let records = count(self.records.len(), "record");
+        let left = self.records.len().saturating_sub(FIRST_RECORDS);
+        let more = (left > 0).then(|| Part::words("", format!("{left} more: --full")));
+        let (first, rest) = self.records.split_at(self.records.len() - left);
+        let parts = |of: &[ListedRecord]| -> Vec<Part> {
+            of.iter().flat_map(|record| self.parts(record)).collect()
+        };
+        Answer::saying(format!("{records} in {folder}, the newest first{others}"))
+            .and_gap()
+            .and_all(Shown::Always, parts(first))
+            .and_all(Shown::First, more)
+            .and_all(Shown::Full, parts(rest))
     }
 
-    fn line(&self, record: &ListedRecord) -> String {
+    fn parts(&self, record: &ListedRecord) -> [Part; 3] {
         let path = Path::new(&record.path);
         let name = path.strip_prefix(&self.folder).unwrap_or(path).display().to_string();
         let what = match (&record.simulated, record.experiments.contains(&Experiment::Commands)) {
@@ -63,7 +70,7 @@ impl RecordList {
             (None, true) => format!("programs on {}", record.host),
             (None, false) => record.host.clone(),
         };
-        let count = |count: Option<u64>, noun: &str| count.map(|count| format!("{count} {noun}"));
+        let some = |count: Option<u64>, noun: &str| count.map(|count| format!("{count} {noun}"));
         let state = match record.state {
             RecordState::Finished => None,
             RecordState::Interrupted => Some("interrupted".to_string()),
@@ -71,19 +78,17 @@ impl RecordList {
         };
         let facts = [
             Some(record.suite.to_string()),
-            count(record.cases, "cases"),
-            count(record.samples, "samples"),
+            some(record.cases, "cases"),
+            some(record.samples, "samples"),
             Some(Bytes(record.bytes).to_string()),
             state,
         ];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
         let when = record.started.replace('T', " ").replace('Z', "");
-        format!(
-            "{}  {}\n  {}\n    {}\n",
-            printable(&when),
-            printable(&what),
-            printable(&name),
-            facts.join(", ")
-        )
+        [
+            Part::words("", format!("{when}  {what}")),
+            Part::words("  ", name),
+            Part::words("    ", facts.join(", ")),
+        ]
     }
 }

@@ -3,10 +3,10 @@
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured, memory_limit,
-    twins, unmeasured,
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured,
+    measuring_command, memory_limit, twins, unmeasured,
 };
-use nearfar_record::{Check, Record, Standing};
+use nearfar_record::{Check, Experiment, Record, Standing, Suite};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
@@ -155,9 +155,10 @@ fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
 }
 
 fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
-    let measure = "measure with `nearfar characterize --only pairs`";
+    let command = measuring_command(record, &[Experiment::Pairs], Suite::Standard);
+    let measure = format!("measure with `{command}`");
     let Some((most, cells)) = twins.not_compared.iter().max_by_key(|(_, cells)| **cells) else {
-        return ("the record holds no cells of pairs".into(), measure.into());
+        return ("the record holds no cells of pairs".into(), measure);
     };
     match most {
         NotCompared::FewRounds => (
