@@ -44,11 +44,11 @@ fn type_every_remedy(machine: &str, name: &str) {
     let mut typed: BTreeSet<String> = BTreeSet::new();
     loop {
         let told = done(&run(&mut in_folder(folder, &["model", "--full", name])));
+        // A command that is wider than the line goes on below it.
         let code = told.split('`').skip(1).step_by(2);
-        let remedies: Vec<String> = code
-            .filter(|it| it.starts_with("nearfar characterize --append "))
-            .map(Into::into)
-            .collect();
+        let words = code.map(|code| code.split_whitespace().collect::<Vec<_>>().join(" "));
+        let remedies: Vec<String> =
+            words.filter(|it| it.starts_with("nearfar characterize --append ")).collect();
         let Some(remedy) = remedies.iter().find(|remedy| !typed.contains(*remedy)) else {
             assert!(remedies.is_empty(), "{machine}: typed, and told again: {remedies:?}");
             break;
