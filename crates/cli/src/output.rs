@@ -103,16 +103,6 @@ impl AnswerForm {
     }
 }
 
-/// The same of texts that know no room.
-pub fn answer_text(
-    as_json: bool,
-    view: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> anyhow::Result<ExitStatus> {
-    print(&if as_json { json_line(view)? } else { text() })?;
-    Ok(ExitStatus::Done)
-}
-
 /// A view as a line of JSON: the one form in which it is printed.
 pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
     let mut line = Vec::new();

@@ -1,12 +1,13 @@
 //! Whether a record that is there may be gone on with, by which arguments, and what is added to it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
 use nearfar_machine::Machine;
 use nearfar_measure::{read_environment, suite_experiments, suite_inputs};
 use nearfar_record::{Cpu, Experiment, Header, Inputs, Record, Sealing};
-use nearfar_units::{Bytes, format_duration, nanoseconds};
+use nearfar_units::{Bytes, nanoseconds};
 
 use crate::args::{CharacterizeArguments, Noise};
 use crate::record_header::{chosen_experiments, with_options};
@@ -241,7 +242,12 @@ fn differences(
         let names: Vec<&str> = experiments.iter().map(|it| it.as_str()).collect();
         names.join(",")
     };
+    // As it is typed: one word.
     let bytes = |bytes: Bytes| bytes.to_string().replace(' ', "");
+    let time = |time: Duration| match time.as_nanos() % 1_000_000 {
+        0 => format!("{}ms", time.as_millis()),
+        _ => format!("{}us", time.as_micros()),
+    };
     let suite = arguments.given_suite().map(|suite| suite.as_str().to_string());
     compare("suite", suite, word(inputs.suite.as_str()), true);
     let only = chosen_experiments(arguments).map(|chosen| names(&chosen));
@@ -256,8 +262,8 @@ fn differences(
         true,
     );
     compare("isa", arguments.isa.clone(), inputs.variant.clone(), true);
-    let window = std::time::Duration::from_nanos(inputs.window_ns);
-    compare("window", arguments.window.map(format_duration), Some(format_duration(window)), true);
+    let window = Duration::from_nanos(inputs.window_ns);
+    compare("window", arguments.window.map(time), Some(time(window)), true);
     let working_set = inputs.working_set_bytes.map(|it| bytes(Bytes(it)));
     compare("working-set", arguments.working_set.map(bytes), working_set, true);
     let is_fixed = inputs.min_rounds == inputs.max_rounds && inputs.windows_per_round == 1;

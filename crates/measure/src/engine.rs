@@ -69,6 +69,8 @@ pub struct Engine<'a> {
     /// Runs of cases of the phases after this one.
     later_runs: u64,
     out_of_budget: bool,
+    /// Cases of earlier inputs.
+    earlier: HashSet<String>,
     /// What is to be added once all that was asked for before is measured.
     addition: Option<Inputs>,
 }
@@ -102,6 +104,7 @@ impl<'a> Engine<'a> {
             rates: None,
             later_runs: 0,
             out_of_budget: false,
+            earlier: HashSet::new(),
             addition: None,
         }
     }
@@ -164,6 +167,7 @@ impl<'a> Engine<'a> {
 
     /// Measures all that the last inputs ask for.
     fn measure_inputs(&mut self, started: Duration) -> Result<(), WriteError> {
+        self.earlier = self.record.earlier_cases().iter().map(|case| case.id.clone()).collect();
         let variants = self.executor.variants();
         let all: Vec<(Experiment, u32)> = self
             .record
@@ -233,14 +237,12 @@ impl<'a> Engine<'a> {
 
     /// Writes the cases that the record does not hold yet. Those that it holds are measured as
     /// they stand there: what an earlier run made of the samples of a phase, a later one with
-    /// more samples might make otherwise. Those of earlier inputs are done.
+    /// more samples might make otherwise.
     fn note_cases(&mut self, planned: Vec<Case>) -> Result<Vec<Case>, WriteError> {
-        let earlier: HashSet<String> =
-            self.record.earlier_cases().iter().map(|case| case.id.clone()).collect();
         let known: HashMap<String, Case> =
             self.record.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
         let mut cases = Vec::new();
-        for case in planned.into_iter().filter(|case| !earlier.contains(&case.id)) {
+        for case in planned {
             match known.get(&case.id) {
                 Some(recorded) => cases.push(recorded.clone()),
                 None => {
@@ -268,7 +270,7 @@ impl<'a> Engine<'a> {
                 .iter()
                 .filter(|(case, _)| !self.refused_now.contains(&case.id))
                 .filter(|(case, rounds)| {
-                    round < rounds.most && self.windows(&case.id, round) < rounds.windows
+                    round < rounds.most && self.windows_left(&case.id, round, rounds.windows) > 0
                 })
                 .filter(|(case, rounds)| {
                     let rule = StoppingRule::new(*rounds, inputs.target);
@@ -342,6 +344,13 @@ impl<'a> Engine<'a> {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// Windows that a round of a case lacks. A round that was measured for earlier inputs lacks none,
+    /// whatever these ask for: its threads and pages are gone.
+    fn windows_left(&self, case: &str, round: u32, asked: u32) -> u32 {
+        let there = self.windows(case, round);
+        if there > 0 && self.earlier.contains(case) { 0 } else { asked.saturating_sub(there) }
+    }
+
     fn run_case(&mut self, case: &Case, round: u32) -> Result<(), WriteError> {
         let inputs = self.record.inputs();
         let there = self.windows(&case.id, round);
@@ -349,7 +358,7 @@ impl<'a> Engine<'a> {
         let request = WindowRequest {
             round,
             first: there,
-            count: windows - there,
+            count: self.windows_left(&case.id, round, windows),
             shortest: Duration::from_nanos(inputs.window_ns),
         };
         let samples = self.executor.run(case, request).and_then(|windows| {

@@ -1,6 +1,6 @@
 //! How long a plan takes at most, from a short look at the machine.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
@@ -204,7 +204,7 @@ pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Ra
 pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
     let header = &record.header;
     let (inputs, machine) = (record.inputs(), &header.machine);
-    let earlier: BTreeSet<&str> = record.earlier_cases().iter().map(|case| &*case.id).collect();
+    let measured = rounds_measured(record);
     let mut found = Estimate {
         case_ids: Vec::new(),
         experiments: Vec::new(),
@@ -217,7 +217,10 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
         let before = found.case_ids.len();
         for phase in 0..phases(experiment) {
             let mut planned = plan(experiment, phase, variants, record);
-            planned.cases.retain(|case| !earlier.contains(&*case.id));
+            planned.cases.retain(|case| {
+                let done = measured.get(&*case.id).copied().unwrap_or(0);
+                case.rounds(inputs).is_none_or(|rounds| done < rounds.most)
+            });
             let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
             let (least, most) = of_cases.fold((0, 0), |(least, most), rounds| {
                 (least.max(rounds.least), most.max(rounds.most))
@@ -237,6 +240,16 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
     found.total += first;
     found.least += first;
     found
+}
+
+/// Rounds of the cases that a record holds.
+fn rounds_measured(record: &Record) -> BTreeMap<&str, u32> {
+    let mut rounds = BTreeMap::new();
+    for sample in &record.samples {
+        let most = rounds.entry(&*sample.case).or_insert(0);
+        *most = sample.round.saturating_add(1).max(*most);
+    }
+    rounds
 }
 
 fn as_float(bytes: u64) -> f64 {

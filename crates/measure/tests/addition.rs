@@ -9,7 +9,7 @@ use std::path::Path;
 
 use nearfar_flow::SimulatedMachine;
 use nearfar_measure::simulated::{SimulatedExecutor, new_record};
-use nearfar_measure::{Engine, Interrupt, Outcome, suite_inputs};
+use nearfar_measure::{Engine, Interrupt, Outcome};
 use nearfar_record::{
     Experiment, FileEnd, Inputs, Line, ReasonCode, Record, RecordState, RecordWriter, Suite,
     list_record, read_record,
@@ -19,8 +19,13 @@ use support::{inputs, machine, measure, measure_new, read};
 const NOISE: &str = "noise = { between_rounds = 0.01, within_round = 0.004 }\n";
 
 fn noisy() -> SimulatedMachine {
+    noisy_with(2)
+}
+
+fn noisy_with(nodes: u32) -> SimulatedMachine {
     // Keys of the whole machine stand before its tables.
-    nearfar_flow::parse_machine("test.toml", &(NOISE.to_string() + &machine(2, "").text)).unwrap()
+    let text = NOISE.to_string() + &machine(nodes, "").text;
+    nearfar_flow::parse_machine("test.toml", &text).unwrap()
 }
 
 /// Other experiments and rounds than those that the record was begun with.
@@ -88,6 +93,29 @@ fn what_is_added_is_as_if_measured_alone_and_all_is_read() {
     assert_eq!(both.earlier_cases(), before.cases);
 }
 
+/// More rounds of the cases that are there; the rounds that are there stay as they are.
+#[test]
+fn rounds_are_added_to_cases_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let of = |rounds, windows_per_round| Inputs {
+        min_rounds: rounds,
+        max_rounds: rounds,
+        windows_per_round,
+        ..inputs(Suite::Quick)
+    };
+    measure_new(&path, &noisy(), of(2, 2), None);
+    let before = read(&path);
+    append(&path, &noisy(), of(5, 1), None);
+    let after = read(&path);
+    assert_eq!(after.cases, before.cases);
+    assert_eq!(after.samples[..before.samples.len()], before.samples);
+    let case = &after.cases[0].id;
+    let of_case = after.samples.iter().filter(|sample| &sample.case == case);
+    let windows: Vec<(u32, u32)> = of_case.map(|sample| (sample.round, sample.window)).collect();
+    assert_eq!(windows, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (3, 0), (4, 0)]);
+}
+
 #[test]
 fn an_interrupted_addition_is_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,19 +153,20 @@ fn an_unfinished_record_is_finished_before_something_is_added() {
 fn what_was_left_out_is_not_once_it_was_added() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r");
-    let latency = |suite| Inputs { experiments: vec![Experiment::Latency], ..suite_inputs(suite) };
-    measure_new(&path, &noisy(), latency(Suite::Quick), None);
+    let machine = noisy_with(4);
+    let links = |suite| Inputs { experiments: vec![Experiment::Links], ..inputs(suite) };
+    measure_new(&path, &machine, links(Suite::Standard), None);
     let left_out = |record: &Record| {
         let codes = record.absent.iter().map(|absent| absent.reason.code);
         codes.filter(|code| *code == ReasonCode::FullSuiteOnly).count()
     };
-    let (quick, cases) = (left_out(&read(&path)), read(&path).cases.len());
-    append(&path, &noisy(), latency(Suite::Full), None);
+    let (standard, cases) = (left_out(&read(&path)), read(&path).cases.len());
+    append(&path, &machine, links(Suite::Full), None);
     let full = read(&path);
-    assert!(quick > 0 && full.cases.len() > cases);
+    assert!(standard > 0 && full.cases.len() > cases, "{standard}");
     assert_eq!(left_out(&full), 0);
     // A resumed run does not bring it back.
-    measure(&path, read(&path), &noisy(), None);
+    measure(&path, read(&path), &machine, None);
     assert_eq!(left_out(&read(&path)), 0);
 }
 
@@ -171,7 +200,7 @@ fn inputs_of_another_kind_are_no_addition() {
 fn a_compressed_record_is_the_same_and_its_end_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let (plain, packed) = (folder.path().join("r.jsonl"), folder.path().join("r.jsonl.zst"));
-    let latency = Inputs { experiments: vec![Experiment::Latency], ..suite_inputs(Suite::Full) };
+    let latency = Inputs { experiments: vec![Experiment::Latency], ..inputs(Suite::Full) };
     for path in [&plain, &packed] {
         measure_new(path, &noisy(), latency.clone(), None);
         append(path, &noisy(), mixes(), None);
@@ -197,10 +226,10 @@ fn a_compressed_record_is_the_same_and_its_end_is_found() {
 fn a_compressed_record_that_is_torn_is_read_and_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
     let (path, torn) = (folder.path().join("r.zst"), folder.path().join("torn.zst"));
-    let inputs = || Inputs { experiments: vec![Experiment::Latency], ..inputs(Suite::Full) };
-    measure_new(&path, &noisy(), inputs(), None);
+    let machine = noisy_with(4);
+    measure_new(&path, &machine, inputs(Suite::Quick), None);
     let whole = read(&path);
-    let expected = content(&whole, Experiment::Latency);
+    let expected = content(&whole, Experiment::Pairs);
     let bytes = fs::read(&path).unwrap();
     let magic = [0x28, 0xb5, 0x2f, 0xfd];
     let frames: Vec<usize> =
@@ -221,9 +250,9 @@ fn a_compressed_record_that_is_torn_is_read_and_gone_on_with() {
         assert_eq!(read_torn.samples[..], whole.samples[..least]);
         let state = list_record(&torn).unwrap();
         assert_eq!(state.state, RecordState::Unfinished, "torn at {length}");
-        measure(&torn, read_torn, &noisy(), None);
+        measure(&torn, read_torn, &machine, None);
         let complete = read(&torn);
-        assert_eq!(content(&complete, Experiment::Latency), expected, "torn at {length}");
+        assert!(content(&complete, Experiment::Pairs) == expected, "torn at {length}");
         assert!(!complete.torn && complete.finished.is_some());
     }
     // A byte that is another is told, and where.

@@ -123,7 +123,7 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
     let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
     let names = names.join(",");
     if let Some(file) = &record.file {
-        let suite = if record.inputs().suite == suite {
+        let suite = if record.header.inputs.suite == suite {
             String::new()
         } else {
             format!(" --suite {}", suite.as_str())

@@ -24,8 +24,7 @@ const PACKED_TAIL: u64 = 64 << 10;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedRecord {
     /// The file.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub path: PathBuf,
+    pub path: String,
     /// Its size.
     pub bytes: u64,
     /// Whether it is compressed.
@@ -108,7 +107,7 @@ pub fn list_record(path: &Path) -> Result<ListedRecord, ReadError> {
     let compressed = first == MAGIC;
     let tail = Tail::of(&text_at_end(&mut file, bytes, compressed)?);
     Ok(ListedRecord {
-        path: path.into(),
+        path: path.display().to_string(),
         bytes,
         compressed,
         host: header.host,

@@ -116,7 +116,7 @@ impl Record {
         self.additions.iter().filter(|addition| addition.cases_before <= position).count()
     }
 
-    /// Cases of earlier inputs: they were measured as those asked.
+    /// Cases of earlier inputs, which were measured as those asked.
     pub fn earlier_cases(&self) -> &[Case] {
         &self.cases[..self.additions.last().map_or(0, |last| last.cases_before)]
     }

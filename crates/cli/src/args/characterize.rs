@@ -76,7 +76,7 @@ pub struct CharacterizeArguments {
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub budget: Option<Duration>,
     /// Where to write the record; - is standard output; one that ends in .zst is compressed
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Go on with an existing record: --out, or the newest one of this host. Other options may be
     /// repeated as it was begun

@@ -36,7 +36,7 @@ pub struct ProfileArguments {
     pub seconds: Option<Duration>,
     /// Write the profile to a file (docs/schema/nearfar.profile-1.json); one that is there is
     /// replaced
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     pub out: Option<PathBuf>,
     /// Say to which classes of this record's machine its accesses go
     #[arg(long, value_name = "RECORD")]

@@ -72,7 +72,7 @@ pub struct SensitivityArguments {
     #[arg(long)]
     pub counters: bool,
     /// Where to write the record of the runs; without it, below the folder of records
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Overwrite an existing record of runs
     #[arg(long)]

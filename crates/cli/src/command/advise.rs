@@ -59,11 +59,11 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
             Tried::Ended(ended) => return Ok(ended),
         }
     }
-    let text = || match arguments.launcher {
-        Some(launcher) => advised.launcher_text(launcher),
-        None => advised.text(),
+    let answer = || match arguments.launcher {
+        Some(launcher) => advised.launcher_answer(launcher),
+        None => advised.answer(),
     };
-    output::answer_text(arguments.json, &advised, text)?;
+    output::answer(arguments.form(), &advised, answer)?;
     Ok(status)
 }
 
@@ -174,5 +174,5 @@ fn for_device(
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
     let advised = AdvisedDevice::new(record, advice);
-    output::answer_text(arguments.json, &advised, || advised.text())
+    output::answer(arguments.form(), &advised, || advised.answer())
 }

@@ -35,18 +35,6 @@ fn read(path: &Path) -> Record {
     read_record(fs::File::open(path).unwrap()).unwrap()
 }
 
-/// The commands that add to a record, wherever they stand.
-fn find_remedies(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) if text.starts_with("nearfar characterize --append ") => {
-            found.push(text.clone());
-        }
-        Value::Array(items) => items.iter().for_each(|item| find_remedies(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| find_remedies(item, found)),
-        _ => {}
-    }
-}
-
 /// What `model` says would add what it lacks is typed until nothing more is said.
 fn type_every_remedy(machine: &str, name: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -55,11 +43,12 @@ fn type_every_remedy(machine: &str, name: &str) {
     let path = simulated(folder, name, &suite);
     let mut typed: BTreeSet<String> = BTreeSet::new();
     loop {
-        let told = done(&run(&mut in_folder(folder, &["model", "--json", name])));
-        let mut remedies = Vec::new();
-        for line in told.lines() {
-            find_remedies(&serde_json::from_str(line).unwrap(), &mut remedies);
-        }
+        let told = done(&run(&mut in_folder(folder, &["model", "--full", name])));
+        let code = told.split('`').skip(1).step_by(2);
+        let remedies: Vec<String> = code
+            .filter(|it| it.starts_with("nearfar characterize --append "))
+            .map(Into::into)
+            .collect();
         let Some(remedy) = remedies.iter().find(|remedy| !typed.contains(*remedy)) else {
             assert!(remedies.is_empty(), "{machine}: typed, and told again: {remedies:?}");
             break;

@@ -1,6 +1,6 @@
 //! The records of a folder, as `list` prints them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nearfar_record::{Experiment, ListedRecord, RecordState};
 use nearfar_units::Bytes;
@@ -14,8 +14,8 @@ use crate::answer::{Answer, Part, Shown};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordList {
     pub schema: &'static str,
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub folder: PathBuf,
+    /// Where they are.
+    pub folder: String,
     /// One entry for each.
     pub records: Vec<ListedRecord>,
     /// Files of the folder that are no records, or of another version.
@@ -28,12 +28,17 @@ const FIRST_RECORDS: usize = 12;
 impl RecordList {
     /// The view of these records.
     pub fn new(folder: &Path, records: Vec<ListedRecord>, other_files: usize) -> Self {
-        Self { schema: "nearfar.list/1", folder: folder.into(), records, other_files }
+        Self {
+            schema: "nearfar.list/1",
+            folder: folder.display().to_string(),
+            records,
+            other_files,
+        }
     }
 
     /// For people: a line for each, and below it its file.
     pub fn answer(&self) -> Answer {
-        let folder = self.folder.display();
+        let folder = &self.folder;
         let others = match self.other_files {
             0 => String::new(),
             1 => "; 1 file is no record that this program reads".into(),
@@ -58,8 +63,8 @@ impl RecordList {
     }
 
     fn parts(&self, record: &ListedRecord) -> [Part; 3] {
-        let name = record.path.strip_prefix(&self.folder).unwrap_or(&record.path);
-        let name = name.display().to_string();
+        let path = Path::new(&record.path);
+        let name = path.strip_prefix(&self.folder).unwrap_or(path).display().to_string();
         let what = match (&record.simulated, record.experiments.contains(&Experiment::Commands)) {
             (Some(machine), _) => format!("simulated {machine}"),
             (None, true) => format!("programs on {}", record.host),

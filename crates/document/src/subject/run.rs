@@ -9,7 +9,6 @@ use nearfar_units::Bytes;
 use super::figures::{count, significant};
 use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::table::{Cell, Column, Table};
-use crate::terminal::paragraph::paragraph;
 
 /// Nodes and notes that the first screen has room for.
 const FIRST_NODES: usize = 16;
@@ -135,8 +134,8 @@ fn memory_table(memory: &ReportedMemory) -> Table {
 }
 
 /// Whether a placement makes a program faster.
-pub(crate) fn verification_text(found: &Verification) -> String {
-    paragraph(" verified: ", &verification_words(found))
+pub(crate) fn verification_part(found: &Verification) -> Part {
+    Part::words(" verified: ", verification_words(found))
 }
 
 fn verification_words(found: &Verification) -> String {

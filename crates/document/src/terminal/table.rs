@@ -1,14 +1,6 @@
 //! Tables for terminals.
 
-use std::ops::Range;
-
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-/// A table with a header line, columns from `first_number` on set right.
-pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: usize) -> String {
-    let columns = header.len();
-    table_with_numbers(header, rows, first_number..columns)
-}
 
 /// A table whose columns behind the first are set in blocks below each other where they are too many
 /// for so many characters; of all but the first these are set right.
@@ -79,15 +71,6 @@ const AT_END: usize = 1;
 /// Spaces before a table.
 const MARGIN: usize = 1;
 
-/// A table with a header line, the columns `numbers` set right.
-pub(crate) fn table_with_numbers(
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    numbers: Range<usize>,
-) -> String {
-    aligned(header, rows, |column| numbers.contains(&column))
-}
-
 fn aligned(
     header: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -112,7 +95,8 @@ fn aligned(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::paragraph::WIDTH;
+
+    const WIDTH: usize = 100;
 
     #[test]
     fn columns_that_do_not_fit_are_set_below_with_their_labels() {
