@@ -44,8 +44,9 @@ pub fn process_list_answer(list: &ProcessList) -> Answer {
         answer = answer.and_table(by_node(list), FIRST_NODES);
     }
     let passed = passed_over(&list.passed_over, list.least_far_bytes);
+    let gap = (!passed.is_empty()).then_some(Part::Gap);
     let passed = passed.into_iter().map(|line| Part::words("", line));
-    answer.and_gap().and_all(Shown::Always, passed)
+    answer.and_all(Shown::Always, gap.into_iter().chain(passed))
 }
 
 fn sentence(list: &ProcessList) -> String {

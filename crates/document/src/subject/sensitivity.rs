@@ -184,7 +184,7 @@ impl ProgramRuns {
         let where_to = memory_words(worst);
         let at = median(worst).unwrap_or_default();
         Some(format!(
-            "{label}: {local}{at} with {where_to}, {} of its local performance",
+            "{label}: {local}{at} with {where_to}: {} of local performance",
             ratio(performance)
         ))
     }
@@ -398,7 +398,7 @@ pub(crate) fn memory_words(runs: &PlacedRuns) -> String {
         (Some(node), true) => format!("node {node} (local)"),
         (Some(node), false) => format!("node {node}"),
         (None, _) => match &runs.binding.memory {
-            MemoryPolicy::Interleave(nodes) => format!("nodes {nodes} interleaved"),
+            MemoryPolicy::Interleave(nodes) => format!("interleaved {nodes}"),
             _ => "several nodes".into(),
         },
     }
@@ -436,7 +436,8 @@ fn name(label: &str) -> String {
 
 /// How much of a program's time moves with bandwidth; nothing where no classes say what that allows.
 fn share(program: &ProgramSensitivity) -> Option<String> {
-    let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
+    let is_bounded = |runs: &PlacedRuns| runs.bounds.is_some() && runs.runs.is_some();
+    let has_bounds = program.placements.iter().any(is_bounded);
     match program.memory_share.as_result() {
         Ok(share) => Some(format!(
             "{} of its local time scales with bandwidth ({} to {}; {}, worst error {})",
