@@ -7,6 +7,7 @@ mod compare;
 mod model;
 mod predict;
 mod profile;
+mod ps;
 mod run;
 mod sensitivity;
 
@@ -14,17 +15,20 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
+use nearfar_document::Format;
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_record::Experiment;
+
+use self::choice::{Choice, machines, one_of};
 
 pub use advise::AdviseArguments;
 use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
-use choice::one_of;
 pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
-pub use predict::PredictArguments;
+pub use predict::{Point, PredictArguments, Split};
 pub use profile::ProfileArguments;
+pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 
@@ -48,6 +52,12 @@ pub struct Arguments {
     /// Whether to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// Print the answer and what went wrong, and nothing else: no progress, no notes
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Print more: of `characterize --dry-run` every case by its id
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,6 +86,7 @@ pub enum Command {
         "  nearfar characterize                          a first look, in about 15 s on a small machine\n",
         "  nearfar characterize --suite full --out r.jsonl\n",
         "  nearfar characterize --resume --out r.jsonl   go on after an interruption\n",
+        "  nearfar characterize --append r.jsonl --only mixes   add to a record\n",
         "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
     Characterize(Box<CharacterizeArguments>),
@@ -84,6 +95,14 @@ pub enum Command {
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
     Show(Box<ShowArguments>),
+    /// The records of a folder, the newest first
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar list                                   the records that nobody gave a name\n",
+        "  nearfar list results --json\n",
+        "A record is known by what stands in it, whatever its file is called.",
+    ))]
+    List(Box<ListArguments>),
     /// What a record means: the models of the papers, fitted, with their errors
     #[command(after_help = concat!(
         "Examples:\n",
@@ -120,7 +139,8 @@ pub enum Command {
         "Examples:\n",
         "  nearfar report r.jsonl -o report.html\n",
         "  nearfar report r.jsonl -o report.md\n",
-        "  nearfar report -o report.json                  the newest record of this host",
+        "  nearfar report -o report.json                  the newest record of this host\n",
+        "  nearfar report r.jsonl -o - --format csv | xz >samples.csv.xz",
     ))]
     Report(Box<ReportArguments>),
     /// What differs between two records, and whether it matters
@@ -135,6 +155,9 @@ pub enum Command {
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),
+    /// Running processes whose memory lies far from where they run
+    #[command(after_help = ps::AFTER_HELP)]
+    Ps(Box<PsArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",
@@ -214,7 +237,7 @@ pub struct MachineSource {
     #[arg(long, value_name = "TEXT")]
     pub synthetic: Option<String>,
     /// Show a simulated machine: a built-in one ('list' names them) or a file
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = machines(), hide_possible_values = true)]
     pub simulate: Option<String>,
 }
 
@@ -268,16 +291,50 @@ impl ShowArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct ListArguments {
+    /// The folder; without it the one of records that nobody gave a name, and its folder of records of
+    /// programs
+    pub folder: Option<PathBuf>,
+    /// Print all, and not the newest alone
+    #[arg(long)]
+    pub full: bool,
+    /// Print JSON (docs/schema/nearfar.list-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ListArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
+/// Forms of a report.
+const FORMATS: [Choice<Format>; 6] = [
+    (Format::Html, "a page with charts, in one file"),
+    (Format::Markdown, "for an issue or a wiki"),
+    (Format::Tex, "for a paper (pdflatex)"),
+    (Format::Json, "the document as data"),
+    (Format::Csv, "every sample"),
+    (Format::Metrics, "metrics for Prometheus"),
+];
+
+#[derive(Debug, Args)]
 pub struct ReportArguments {
     /// The record; - is standard input; without it the newest one of this host
     pub record: Option<PathBuf>,
-    /// The file to write; one that is there is replaced. Its ending says what it is: .html a
+    /// The file to write; one that is there is replaced; - is standard output. Its ending, or --format,
+    /// says what it is: .html a
     /// page with charts, in one file that opens without a network, .md for an issue or a wiki,
     /// .tex for a paper (pdflatex), .json the document as data
     /// (docs/schema/nearfar.report-1.json), .csv every sample (docs/csv-columns.md), .prom
     /// metrics for Prometheus (docs/metrics.md)
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
+    /// The form, whatever the file is called
+    #[arg(long, value_parser = one_of(&FORMATS, Format::ending))]
+    pub format: Option<Format>,
     /// A program that `nearfar profile --out FILE` watched: its point among the roofs of a page
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,

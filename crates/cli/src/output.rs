@@ -1,7 +1,8 @@
 //! Standard output and standard error.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ColorChoice;
 use nearfar_document::{Answer, NARROWEST, Room, write_json};
@@ -26,6 +27,18 @@ impl std::error::Error for OutputError {}
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
+/// error.
+pub fn print_by(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
         _ => Ok(()),
     }
@@ -106,6 +119,35 @@ pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
 pub fn say(text: &str) {
     // Nothing is left to do when even standard error is gone.
     anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
+}
+
+/// Says something that a quiet program does not.
+pub fn note(text: &str) {
+    if !is_quiet() {
+        say(text);
+    }
+}
+
+/// Whether the user asked for the answer and nothing else.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user asked for more.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from here on, or says more.
+pub fn set_verbosity(quiet: bool, verbose: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// Whether more is said.
+pub fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+/// Whether notes and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Says why the program ends.

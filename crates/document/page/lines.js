@@ -6,7 +6,8 @@ const SVG = "http://www.w3.org/2000/svg";
    the first 42 places have a pair of their own. */
 function look(series, position) {
   if (series.tone) return { colour: colour(series.tone), dash: "solid", mark: TONE_MARKS[series.tone] };
-  const [hue, form] = series.look ?? [position, position];
+  const place = series.place ?? position;
+  const [hue, form] = series.look ?? [place, place];
   const turn = Math.floor(hue / SERIES.length);
   return {
     colour: SERIES[hue % SERIES.length],
@@ -117,6 +118,7 @@ const logAxis = (title, values) => axis(title, { type: "log", tickmode: "array",
 function drawLines(view) {
   const { chart, state } = view;
   const all = state.layer.series;
+  if (all[0]?.place === undefined) placeSeries(state.layer);
   const traces = [];
   // Marks lie above lines that are no measurement.
   const order = [...all.keys()].sort((one, next) => (all[next].style === "edge") - (all[one].style === "edge"));
@@ -137,17 +139,41 @@ function drawLines(view) {
   const measured = shown.filter((series) => !["edge", "stars"].includes(series.style)).flatMap((series) => series.x);
   plot.style.minWidth = "280px";
   const longest = Math.max(0, ...view.ends.map((end) => end.name.length));
-  Plotly.react(plot, traces, layout({
+  paint(plot, traces, {
     height: 440,
     margin: { l: 60, r: longest ? 34 + longest * LETTER : 16, t: 12, b: 50 },
-    xaxis: lineAxis(chart.x, measured.length ? measured : values("x")),
+    xaxis: { ...lineAxis(chart.x, measured.length ? measured : values("x")), ...(longest ? xRange(chart.x, values("x")) : {}) },
     yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
-  }), CONFIG);
+  });
   nameEnds(view);
 }
 
 /* Lines are named at their ends where there are few and there is room; the legend has all. */
-const WIDE = 560, MOST_NAMED = 9, LONGEST_NAME = 26, LETTER = 6.6, LINE_HEIGHT = 15;
+const WIDE = 560, MOST_NAMED = 9, LONGEST_NAME = 30, LETTER = 6.6, LINE_HEIGHT = 15;
+
+/* Names differ at their ends as well as at their beginnings. */
+function shortened(name) {
+  const half = (LONGEST_NAME - 1) / 2;
+  return name.length > LONGEST_NAME ? `${name.slice(0, Math.floor(half))}\u2026${name.slice(-Math.ceil(half))}` : name;
+}
+
+/* What is shown first has the colours that differ most. */
+function placeSeries(layer) {
+  const first = layer.series.filter((series) => series.shown);
+  const rest = layer.series.filter((series) => !series.shown);
+  [...first, ...rest].forEach((series, place) => { series.place = place; });
+}
+
+/* From end to end of what is shown: names beyond it need no room of the axis. */
+function xRange(described, values) {
+  const known = values.filter((value) => value !== null && (described.scale !== "log" || value > 0));
+  if (!known.length) return {};
+  const of = described.scale === "log" ? known.map(Math.log10) : known;
+  const [least, high] = [Math.min(...of), Math.max(...of)];
+  const low = described.scale === "from_zero" ? Math.min(0, least) : least;
+  const room = 0.025 * (high - low || Math.abs(high) || 1);
+  return { range: [low < 0 || described.scale !== "from_zero" ? low - room : low, high + room] };
+}
 
 function endsOf(all, shown) {
   const first = (name) => shown.find((one) => one.name === name && hasLine(one));
@@ -155,8 +181,7 @@ function endsOf(all, shown) {
   if (lines.length > MOST_NAMED) return [];
   return lines.map((series) => {
     const last = series.x.reduce((best, x, one) => (x > series.x[best] ? one : best), 0);
-    const name = series.name.length > LONGEST_NAME ? `${series.name.slice(0, LONGEST_NAME - 1)}\u2026` : series.name;
-    return { name, x: series.x[last], y: series.y[last], colour: look(series, all.indexOf(series)).colour };
+    return { name: shortened(series.name), x: series.x[last], y: series.y[last], colour: look(series, all.indexOf(series)).colour };
   });
 }
 
@@ -196,6 +221,7 @@ function isHidden(state, series) {
 function makeLegend(view) {
   const { state, place } = view;
   const all = state.layer.series;
+  if (all[0]?.place === undefined) placeSeries(state.layer);
   const switchAll = (shown) => element("button", {
     type: "button", textContent: shown ? "all" : "none",
     onclick: () => { all.forEach((series) => state.switched.set(series.name, shown)); makeLegend(view); view.draw(); },

@@ -83,7 +83,8 @@ async function start() {
   const waiting = [];
   const next = () => {
     const place = waiting.shift();
-    if (place && left.has(place)) draw(place);
+    // Not where the reader has gone on to another tab: there is no room to draw in.
+    if (left.has(place) && !place.closest("[hidden]")) draw(place);
     if (waiting.length) setTimeout(next);
     else document.documentElement.dataset.ready = "true";
   };
@@ -110,7 +111,7 @@ function printing(views, theme, drawRest) {
     Plotly.Plots.resize(plot);
   });
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.table:not([open])")];
+    closed = [...document.querySelectorAll("main details:not([open])")];
     closed.forEach((details) => { details.open = true; });
     away = [...document.querySelectorAll("[role=tabpanel][hidden]")];
     away.forEach((panel) => panel.removeAttribute("hidden"));

@@ -69,9 +69,9 @@ function drawValues(plot, of, unit) {
     type: "line", x0: median, x1: median, yref: "paper", y0: 0, y1: 1,
     line: { color: colour("text"), width: 2, dash: "dash" },
   }];
-  Plotly.react(plot, traces, layout({
+  paint(plot, traces, {
     height: 260, barmode: "stack", shapes, showlegend: marked.size > 0,
     xaxis: axis(unit),
     yaxis: axis("samples", areFew ? { dtick: Math.max(1, Math.ceil(Math.max(0, ...taken.values()) / 8)), range: [0, Math.max(4, ...taken.values()) + 1] } : {}),
-  }), CONFIG);
+  });
 }

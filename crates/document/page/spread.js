@@ -29,7 +29,7 @@ function drawSpread(view) {
       marker: { symbol: "diamond", size: 16, color: colour("paper"), line: { color: colour("text"), width: 3 } },
     });
   }
-  Plotly.react(view.place.querySelector(".plot"), traces, layout({
+  paint(view.place.querySelector(".plot"), traces, {
     height: 400,
     shapes: groups.flatMap((group, position) => (group.values.length < MANY_RUNS ? [medianLine(group, position)] : [])),
     yaxis: axis(chart.axis, { range: rangeOf(groups) }),
@@ -37,7 +37,7 @@ function drawSpread(view) {
       tickmode: "array", tickvals: groups.map((_, position) => position),
       ticktext: groups.map(name), range: [-0.6, groups.length - 0.4],
     }),
-  }), CONFIG);
+  });
   const told = groups.filter((group) => group.words)
     .map((group) => element("p", { textContent: `${group.name}: ${group.words}${group.modes.map(([, words]) => `; ${words}`).join("")}` }));
   view.place.querySelector(".reasons").replaceChildren(...told);

@@ -22,8 +22,13 @@ pub(crate) struct PageSection<'a> {
     drawing: Option<&'a MachineDrawing>,
     charts: Vec<PageChart>,
     tables: Vec<PageTable<'a>>,
+    /// Whether they are folded away together, below the charts that show the same.
+    folds_tables: bool,
     model_lines: Vec<&'a str>,
 }
+
+/// Tables that are listed one by one below charts.
+const MOST_TABLES: usize = 4;
 
 /// What stands around a chart.
 #[derive(Debug, Serialize)]
@@ -74,8 +79,10 @@ impl<'a> PageSection<'a> {
         samples: &Samples,
         drawing: Option<&'a MachineDrawing>,
     ) -> Self {
-        let charts = charts.iter().filter(|chart| chart.section == section.id);
+        let charts: Vec<&Chart> =
+            charts.iter().filter(|chart| chart.section == section.id).collect();
         Self {
+            folds_tables: !charts.is_empty() && section.tables.len() > MOST_TABLES,
             id: section.id,
             name: section.name(),
             place: section.place(),
@@ -84,6 +91,7 @@ impl<'a> PageSection<'a> {
             findings: &section.findings,
             drawing: drawing.filter(|_| section.id == "machine"),
             charts: charts
+                .into_iter()
                 .map(|chart| PageChart {
                     id: chart.id,
                     title: chart.title,
@@ -203,12 +211,14 @@ pub(crate) struct PageHealth<'a> {
     answer: &'a str,
     found: &'a [Check],
     more: &'a [Check],
+    has_remedy: bool,
 }
 
 impl<'a> PageHealth<'a> {
     pub fn new(health: &'a Health) -> Self {
         let (found, more) = health.found.split_at(health.found.len().min(MOST_FINDINGS));
-        Self { standing: health.standing, answer: &health.answer, found, more }
+        let has_remedy = health.found.iter().any(|check| check.remedy.is_some());
+        Self { standing: health.standing, answer: &health.answer, found, more, has_remedy }
     }
 }
 

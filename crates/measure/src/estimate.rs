@@ -1,6 +1,6 @@
 //! How long a plan takes at most, from a short look at the machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
@@ -203,7 +203,8 @@ pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Ra
 /// samples of earlier ones, those are counted that can be planned now.
 pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
     let header = &record.header;
-    let (inputs, machine) = (&header.inputs, &header.machine);
+    let (inputs, machine) = (record.inputs(), &header.machine);
+    let earlier: BTreeSet<&str> = record.earlier_cases().iter().map(|case| &*case.id).collect();
     let mut found = Estimate {
         case_ids: Vec::new(),
         experiments: Vec::new(),
@@ -215,7 +216,8 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
     for &experiment in &inputs.experiments {
         let before = found.case_ids.len();
         for phase in 0..phases(experiment) {
-            let planned = plan(experiment, phase, variants, record);
+            let mut planned = plan(experiment, phase, variants, record);
+            planned.cases.retain(|case| !earlier.contains(&*case.id));
             let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
             let (least, most) = of_cases.fold((0, 0), |(least, most), rounds| {
                 (least.max(rounds.least), most.max(rounds.most))

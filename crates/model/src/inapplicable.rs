@@ -1,6 +1,7 @@
 //! Why a model says nothing of a record, and which command would change that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use nearfar_machine::DeviceKind;
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
@@ -45,7 +46,7 @@ impl Inapplicable {
         }
         let Some(absent) = commonest_absence(record, experiment) else {
             let why = format!("{experiment} was begun, and has no samples yet");
-            return Self { why, remedy: Some("nearfar characterize --resume".into()) };
+            return Self { why, remedy: Some(resuming_command(record)) };
         };
         let verb = match absent.absence {
             Absence::Omitted => "left out",
@@ -59,6 +60,7 @@ impl Inapplicable {
             | ReasonCode::OnePackage
             | ReasonCode::OneCore
             | ReasonCode::OneMemoryKind
+            | ReasonCode::NoDevice
             | ReasonCode::NoVariant => Self::here(why),
             ReasonCode::FullSuiteOnly => missing(why, Suite::Full),
             _ => missing(why, Suite::Standard),
@@ -116,8 +118,19 @@ fn has_devices(record: &Record) -> bool {
     }
 }
 
-/// The command that measures experiments of a record's machine.
+/// The command that measures experiments of a record's machine: into the record, where its file is
+/// known, else into a new one.
 pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
+    let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
+    let names = names.join(",");
+    if let Some(file) = &record.file {
+        let suite = if record.inputs().suite == suite {
+            String::new()
+        } else {
+            format!(" --suite {}", suite.as_str())
+        };
+        return format!("nearfar characterize --append {}{suite} --only {names}", shell_word(file));
+    }
     let machine = match (&record.header.simulation, record.header.executor) {
         (Some(simulation), Executor::Simulated) => {
             // A machine from a file is not known by its name alone.
@@ -127,6 +140,22 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
         }
         _ => String::new(),
     };
-    let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
-    format!("nearfar characterize{machine} --suite {} --only {}", suite.as_str(), names.join(","))
+    format!("nearfar characterize{machine} --suite {} --only {names}", suite.as_str())
+}
+
+/// The command that goes on with a record.
+pub fn resuming_command(record: &Record) -> String {
+    let out = record.file.as_ref().map(|file| format!(" --out {}", shell_word(file)));
+    format!("nearfar characterize --resume{}", out.unwrap_or_default())
+}
+
+/// A path as a shell takes it for one word.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
+    let text = if text.starts_with('-') { format!("./{text}") } else { text };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

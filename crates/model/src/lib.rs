@@ -96,7 +96,7 @@ pub use hybrid::{
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, hybrid_points};
-pub use inapplicable::{Inapplicable, measuring_command};
+pub use inapplicable::{Inapplicable, measuring_command, resuming_command};
 pub use latency::{
     CurvePlace, FIRMWARE_ROOM, FactorSpan, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee,
     LatencyQueue, LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE,

@@ -10,21 +10,25 @@
 
 mod command_executor;
 mod command_run;
+mod far_memory;
 mod follow;
 mod job;
 mod kernel_weights;
 mod launch;
 mod loss;
+mod mending;
 mod metric_pattern;
 mod output_tail;
 mod pinning;
 mod placement;
 mod process_family;
+mod process_list;
 mod profile;
 mod program_memory;
 mod report;
 mod resolution;
 mod seen_threads;
+mod usable;
 mod verification;
 mod watch;
 mod weights;
@@ -34,14 +38,19 @@ pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};
 pub use loss::Loss;
+pub use mending::Mending;
 pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
+pub use process_list::{
+    ListedNode, ListedProcess, NotListed, PassedOver, ProcessList, ProcessQuestion, list_processes,
+};
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_memory::CountMethod;
 pub use report::{ReportedMemory, ReportedProcess, RunReport};
-pub use resolution::{Resolution, Usable, UsableNodes, resolve};
+pub use resolution::{Resolution, resolve};
 pub use seen_threads::SeenThread;
+pub use usable::{Present, Usable, UsableNodes};
 pub use verification::{Side, Verdict, Verification, verify};
 pub use watch::{Outcome, Steering, Watched, start_watched, watch};
 pub use weights::{WeightsBy, policy_for};

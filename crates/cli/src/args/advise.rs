@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearfar_advise::{Demand, Launcher, Pattern};
-use nearfar_units::Bytes;
+use nearfar_units::{Bytes, QuantityError, parse_numbers, parse_share};
 
 use super::choice::{Choice, one_of};
-use super::predict::share;
 use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
@@ -33,14 +32,14 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// The initiators that the program runs on; without it they are chosen
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    pub initiators: Option<Vec<u32>>,
+    #[arg(long, value_name = "LIST", value_parser = numbers)]
+    pub initiators: Option<Initiators>,
     /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address):
     /// the memory nodes by what the record measured of such copies
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
     /// So many placements for each use, beside the default and what is recommended
-    #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "full")]
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "full")]
     pub top: usize,
     /// All placements that were compared
     #[arg(long)]
@@ -69,6 +68,14 @@ impl AdviseArguments {
     }
 }
 
+/// Initiators by their numbers: 0-3,8.
+#[derive(Debug, Clone)]
+pub struct Initiators(pub Vec<u32>);
+
+fn numbers(text: &str) -> Result<Initiators, QuantityError> {
+    parse_numbers(text).map(Initiators)
+}
+
 /// What a program asks of memory.
 #[derive(Debug, Clone, Args)]
 pub struct DemandArguments {
@@ -78,8 +85,8 @@ pub struct DemandArguments {
     /// Threads, one on a core; without it one on every core of the initiators
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Share of loads in all bytes that the program moves, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    /// Share of loads in all bytes that the program moves: 0.67 or 67%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub load_share: Option<f64>,
     /// How threads use the data; without it both private and shared are looked at
     #[arg(long, value_parser = one_of(&PATTERNS, Pattern::as_str), value_name = "PATTERN")]

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, DeviceClassRule, ModelKind, ThreadChoice};
+use nearfar_units::parse_share;
 
-use super::choice::{Choice, one_of};
+use super::choice::{Choice, kernels, one_of, variants};
 use crate::output::AnswerForm;
 
 const MODELS: [Choice<ModelKind>; 9] = [
@@ -64,16 +65,17 @@ pub struct ClassArguments {
     #[arg(long, value_name = "NAME|GB/s", value_parser = TheoreticalMaximum::link)]
     pub phi: Option<TheoreticalMaximum>,
     /// Kernels of which a pair's best counts [default: triad,triad_nt]
-    #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", value_parser = kernels(),
+          hide_possible_values = true)]
     pub kernel: Vec<String>,
     /// Threads of the cases that are classed
     #[arg(long, value_parser = parse_threads, default_value = "1", value_name = "N|all")]
     pub threads: ThreadChoice,
     /// One variant only, instead of the best of all
-    #[arg(long, value_name = "ISA")]
+    #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
-    /// A class spans at most this fraction of its maximum, and what noise explains
-    #[arg(long, value_name = "FRACTION", default_value_t = ClassRule::default().span)]
+    /// A class spans at most this share of its maximum (7%, 0.07), and what noise explains
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value_t = ClassRule::default().span)]
     pub class_span: f64,
 }
 

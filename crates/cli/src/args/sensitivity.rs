@@ -62,7 +62,7 @@ pub struct SensitivityArguments {
     /// A lower metric is a better one
     #[arg(long, requires = "metric")]
     pub lower_is_better: bool,
-    /// End a run that takes longer, for example 60s, and try its placement no more
+    /// End a run that takes longer, for example 60s or 5m, and try its placement no more
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub timeout: Option<Duration>,
     /// Count misses of the last-level cache, instructions and cycles of every run, by those of the

@@ -30,7 +30,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if arguments.verify {
         refuse_elsewhere(&path, &record)?;
     }
-    let mut demand = arguments.demand.demand(arguments.initiators.clone());
+    let mut demand = arguments.demand.demand(arguments.initiators.clone().map(|it| it.0));
     let profile = match &arguments.profile {
         Some(file) => Some(take_profile(file, &record, &mut demand)?),
         None => None,

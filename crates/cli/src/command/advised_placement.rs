@@ -12,7 +12,7 @@ use nearfar_place::Placement;
 use nearfar_record::{Executor, Record};
 use nearfar_units::format_significant;
 
-use crate::{live_machine, output, record_file, record_header};
+use crate::{live_machine, output, record_continuation, record_file};
 
 pub struct AdvisedPlacement {
     /// Where pages are to be.
@@ -41,7 +41,7 @@ pub fn advised_placement(
         (policy.map_or(Placement::Local(None), Placement::Memory), cpus)
     });
     if !is_quiet {
-        output::say(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
+        output::note(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
     }
     Ok(AdvisedPlacement { placement, cpus })
 }
@@ -51,7 +51,7 @@ pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
     if record.header.executor == Executor::Simulated {
         bail!("{} is of a simulated machine: it says nothing of this one", path.display());
     }
-    record_header::refuse_another_fingerprint(path, record, &live_machine::read()?)
+    record_continuation::refuse_another_fingerprint(path, record, &live_machine::read()?)
 }
 
 /// The best that gains more than the model can be wrong, for a program of one process: one with

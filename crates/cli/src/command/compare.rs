@@ -47,7 +47,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     };
     output::answer(arguments.form(), &view, || view.answer())?;
     if let Some(path) = written {
-        output::say(&format!("comparison: {}", printable(&path.display().to_string())));
+        output::note(&format!("comparison: {}", printable(&path.display().to_string())));
     }
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

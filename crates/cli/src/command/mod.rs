@@ -6,11 +6,13 @@ mod characterize;
 mod compare;
 mod compared_runs;
 mod doctor;
+mod list;
 mod man;
 mod model;
 mod overview;
 mod predict;
 mod profile;
+mod ps;
 mod report;
 mod reproduce;
 mod run;
@@ -34,10 +36,12 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -13,6 +13,7 @@ use nearfar_record::Record;
 use super::no_model;
 use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
@@ -49,7 +50,9 @@ struct Answer<'a> {
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
     fn one(&self, kind: ModelKind) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the model", None);
         let model = kind.fit(&self.figures, &self.choices())?.map_err(no_model(kind.as_str()))?;
+        drop(waiting);
         self.tell(&model, || model_answer(self.record, &model))
     }
 
@@ -79,8 +82,10 @@ impl Answer<'_> {
 
     /// All models that the record holds something for.
     fn all(&self) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the models", None);
         let (fitted, unavailable) =
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
+        drop(waiting);
         if fitted.is_empty() {
             bail!(
                 "the record holds nothing that a model needs; measure by `nearfar characterize \

@@ -19,7 +19,7 @@ use nearfar_units::FlopsPerSecond;
 use serde::Serialize;
 
 use super::{no_model, tried};
-use crate::args::PredictArguments;
+use crate::args::{Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
@@ -69,16 +69,13 @@ fn tell_by_classes(
 /// Processes that are split over near and far cores.
 fn of_splits(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let asked = &arguments.sharing;
-    let splits = asked.split.iter().map(|split| match split.0[..] {
-        [near, far] => Ok((near, far)),
-        _ => bail!("--split has {} numbers; it takes two, NEAR,FAR", split.0.len()),
-    });
+    let splits = asked.split.iter().map(|&Split { near, far }| (near, far));
     let question = SplitQuestion {
         node: asked.node,
         kernels: arguments.classes.kernel.clone(),
         work: asked.work.map_or(WorkSharing::ALL.into(), |work| vec![work]),
         processes: asked.processes,
-        splits: splits.collect::<Result<_, _>>()?,
+        splits: splits.collect(),
     };
     let record = read_record(arguments)?;
     let model = sharing(&RecordFigures::new(&record)).map_err(no_model("sharing"))?;
@@ -107,8 +104,7 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
 
 /// Where programs lie below the roofs.
 fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
-    let points: Vec<ProgramPoint> =
-        arguments.point.iter().map(|list| point(&list.0)).collect::<anyhow::Result<_>>()?;
+    let points: Vec<ProgramPoint> = arguments.point.iter().map(point).collect();
     let asked = &arguments.hybrid;
     if asked.load_share.is_some() && asked.fast_share.is_empty() {
         bail!(
@@ -131,16 +127,11 @@ fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     tell(arguments, &record, answer, programs_below_roofs)
 }
 
-fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
-    if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
-        bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
-    }
-    let point =
-        |intensity, flops| ProgramPoint { kind: IntensityKind::Arithmetic, intensity, flops };
-    match *numbers {
-        [intensity] => Ok(point(intensity, None)),
-        [intensity, gflop] => Ok(point(intensity, Some(FlopsPerSecond(gflop * 1e9)))),
-        _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),
+fn point(asked: &Point) -> ProgramPoint {
+    ProgramPoint {
+        kind: IntensityKind::Arithmetic,
+        intensity: asked.intensity,
+        flops: asked.gflop_per_s.map(|gflop| FlopsPerSecond(gflop * 1e9)),
     }
 }
 
@@ -150,7 +141,7 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
     let profiled = profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
     let record = read_record(arguments)?;
     if record.header.host != profile.host {
-        output::say(&printable(&format!(
+        output::note(&printable(&format!(
             "note: the program was watched on {} and the record is of {}",
             profile.host, record.header.host
         )));
@@ -193,8 +184,9 @@ fn of_shares(
 ) -> anyhow::Result<AccessPrediction> {
     if arguments.share.is_empty() {
         let classes = arguments.reach.iter().map(|reach| &reach.0);
-        let target =
-            |of: &Vec<usize>| Target { class_from: of.iter().copied().map(Some).collect() };
+        let target = |of: &Vec<u32>| Target {
+            class_from: of.iter().map(|&class| Some(class as usize)).collect(),
+        };
         return Ok(alphas.processes(reach_of_positions(classes.map(target).collect()))?);
     }
     let shares: Vec<Vec<f64>> = arguments.share.iter().map(|shares| shares.0.clone()).collect();

@@ -181,6 +181,7 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         "characterize --kernel list",
         "characterize --dry-run --simulate amd-2p",
         "doctor",
+        "ps --all",
         "reproduce",
     ] {
         documents.asked(words, nothing);

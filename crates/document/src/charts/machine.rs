@@ -420,4 +420,39 @@ mod tests {
         let is_titled = |line: &&DrawnLine| line.title.contains("1 thread)");
         assert_eq!(drawing.lines.iter().filter(is_titled).count(), 4);
     }
+
+    /// Each device stands within the box of the CPUs whose memory it is next to.
+    #[test]
+    fn devices_stand_at_their_nodes() {
+        let inputs = suite_inputs(Suite::Quick);
+        let inputs = Inputs { experiments: vec![Experiment::Devices], ..inputs };
+        let record = simulate(&read_machine("two-socket-4-gpus").unwrap(), inputs, true).unwrap();
+        let drawing = drawing(&Sources::new(&record, &ModelChoices::default())).unwrap();
+        let of = |class: &str| -> Vec<&DrawnBox> {
+            drawing.boxes.iter().filter(|it| it.class == class).collect()
+        };
+        let devices = of("device");
+        assert_eq!(devices.len(), 4);
+        for device in devices {
+            let is_around = |it: &&&DrawnBox| {
+                it.x <= device.x
+                    && device.x + device.width <= it.x + it.width
+                    && it.y <= device.y
+                    && device.y + device.height <= it.y + it.height
+            };
+            let initiators = of("initiator");
+            let around = initiators.iter().find(is_around).expect("CPUs around it");
+            let nodes = of("memory").into_iter().filter(|node| {
+                around.x <= node.x
+                    && node.x < around.x + around.width
+                    && around.y <= node.y
+                    && node.y < around.y + around.height
+            });
+            let nodes: Vec<&str> = nodes.filter_map(|node| node.title.split(':').next()).collect();
+            let [node] = nodes.as_slice() else { panic!("{nodes:?}") };
+            assert!(device.title.contains(&format!("at {node}")), "{} {node}", device.title);
+        }
+        let rates = drawing.texts.iter().filter(|it| it.text.starts_with("cuda"));
+        assert_eq!(rates.filter(|it| it.text.ends_with(" GB/s")).count(), 4);
+    }
 }

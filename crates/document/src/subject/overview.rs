@@ -1,7 +1,7 @@
 //! What a machine is in a line, what is known of it, and what to do next.
 
 use nearfar_machine::Machine;
-use nearfar_record::{Record, Suite};
+use nearfar_record::{Header, Suite};
 
 use super::figures::count;
 use super::machine::Topology;
@@ -18,9 +18,9 @@ pub struct Overview {
 
 impl Overview {
     /// Of the machine that it runs on, and this host's newest record and its path.
-    pub fn new(machine: &Machine, newest: Option<(&Record, &str)>) -> Self {
-        let of_record = |(record, path): (&Record, &str)| {
-            (record.header.started.clone(), record.header.inputs.suite, path.to_string())
+    pub fn new(machine: &Machine, newest: Option<(&Header, &str)>) -> Self {
+        let of_record = |(header, path): (&Header, &str)| {
+            (header.started.clone(), header.inputs.suite, path.to_string())
         };
         Self {
             machine: Topology::new(machine).title(None),

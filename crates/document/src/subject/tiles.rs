@@ -150,7 +150,7 @@ fn latency_tile(sources: &Sources<'_>, found: &NearFar<Nanoseconds>) -> Tile {
             let of = if kind.is_empty() { where_.to_string() } else { format!("{where_} {kind}") };
             values.push(TileValue::new(value_cell(&span.middle, Counted::AccessTime), of));
             if !is_local {
-                notes.push(span_words(span));
+                notes.push(format!("remote {}", span_words(span)));
             }
         }
     }
@@ -161,8 +161,8 @@ fn latency_tile(sources: &Sources<'_>, found: &NearFar<Nanoseconds>) -> Tile {
 fn ratio_tile([bandwidth, latency]: [Option<&RatioSpan>; 2], who: &Who) -> Option<Tile> {
     let value =
         |span: &RatioSpan, of: &str| TileValue::new(Cell::Figure(Figure::of(&span.middle)), of);
-    let bandwidth_value = bandwidth.map(|span| value(span, "of the bandwidth"));
-    let latency_value = latency.map(|span| value(span, "times the latency"));
+    let bandwidth_value = bandwidth.map(|span| value(span, "bandwidth"));
+    let latency_value = latency.map(|span| value(span, "latency"));
     let values: Vec<TileValue> = bandwidth_value.into_iter().chain(latency_value).collect();
     let worst = |span: &RatioSpan, of: &str| {
         let (initiator, node) = span.worst_pair;
@@ -203,7 +203,7 @@ fn device_tile(sources: &Sources<'_>) -> Option<Tile> {
         of(memory).into_iter().partition(|it| is_near(it) != Some(false));
     let knows_near = accelerators.iter().any(|device| !device.nodes.is_empty());
     let names = match (knows_near, far.is_empty()) {
-        (true, false) => ["from the near node", "from a far one"],
+        (true, false) => ["near node", "far node"],
         _ => ["to the device", ""],
     };
     let values = [middle_copy(near), middle_copy(far)].into_iter().zip(names);
@@ -298,4 +298,117 @@ fn why_none(sources: &Sources<'_>, experiment: Experiment, is_local: bool) -> Ce
     } else {
         format!("`nearfar characterize --only {experiment}` measures it")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
+    use nearfar_record::{Inputs, Record, Standing, Suite};
+    use nearfar_specimen::{add_alone, machine, pair, record_of};
+
+    use super::*;
+    use crate::document::Document;
+    use crate::figure::Unit;
+
+    fn simulated(machine: &str, experiments: &[Experiment]) -> Record {
+        let inputs = suite_inputs(Suite::Quick);
+        let inputs = Inputs { experiments: experiments.to_vec(), ..inputs };
+        simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
+    }
+
+    fn document(record: &Record) -> Document {
+        Document::with_choices(record, &ModelChoices::default())
+    }
+
+    fn tile(document: &Document, kind: TileKind) -> &Tile {
+        document.tiles.iter().find(|tile| tile.kind == kind).unwrap()
+    }
+
+    /// The figures of a matrix, local or not.
+    fn values(document: &Document, unit: Unit, is_local: bool) -> Vec<f64> {
+        let cells = document.matrices.iter().flat_map(|table| table.rows.iter().flatten());
+        let figures = cells.filter_map(|cell| match cell {
+            Cell::Figure(figure) if figure.unit == unit => Some(figure),
+            _ => None,
+        });
+        figures.filter(|it| it.is_local == is_local).map(|it| it.value).collect()
+    }
+
+    /// Half of the figures in the matrix are no better, and half no worse, than the tile's.
+    #[test]
+    fn tiles_are_the_middle_of_the_matrices() {
+        let record = simulated("joe0", &[Experiment::Pairs, Experiment::Latency]);
+        let document = document(&record);
+        let local = &tile(&document, TileKind::LocalBandwidth).values[0];
+        let remote = &tile(&document, TileKind::RemoteBandwidth).values[0];
+        let times = &tile(&document, TileKind::Latency).values;
+        for (value, unit, is_local, pairs) in [
+            (local, Unit::GbPerS, true, 4),
+            (remote, Unit::GbPerS, false, 12),
+            (&times[0], Unit::Ns, true, 4),
+            (&times[1], Unit::Ns, false, 12),
+        ] {
+            let Cell::Figure(figure) = &value.value else { panic!("{value:?}") };
+            let all = values(&document, unit, is_local);
+            let no_more = all.iter().filter(|it| **it <= figure.value).count();
+            let no_less = all.iter().filter(|it| **it >= figure.value).count();
+            assert_eq!((figure.unit, all.len()), (unit, pairs));
+            assert!(2 * no_more >= pairs && 2 * no_less >= pairs, "{figure:?} of {all:?}");
+        }
+        assert_eq!(times.iter().map(|it| it.of.as_str()).collect::<Vec<_>>(), ["local", "remote"]);
+        let ratios = &tile(&document, TileKind::Ratio).values;
+        let [bandwidth, time] = [&ratios[0], &ratios[1]].map(|it| match &it.value {
+            Cell::Figure(figure) => figure.value,
+            other => panic!("{other:?}"),
+        });
+        // By the machine's file: 14 to 17 of 36 GB/s, 119 to 180 of 96 ns.
+        assert!((0.38..0.5).contains(&bandwidth) && (1.2..1.9).contains(&time), "{ratios:?}");
+        assert_eq!(document.health.unwrap().standing, Standing::Fine);
+    }
+
+    #[test]
+    fn health_says_what_is_wrong_first_and_what_to_do() {
+        let record = simulated("two-socket-8-nodes-degraded", &[Experiment::Pairs]);
+        let health = document(&record).health.unwrap();
+        assert_eq!(health.standing, Standing::Failed);
+        assert!(health.answer.contains("wrong"), "{}", health.answer);
+        let first = &health.found[0];
+        assert!(first.finding.contains("node 2"), "{first:?}");
+        assert!(first.remedy.as_ref().is_some_and(|remedy| remedy.contains("memory module")));
+    }
+
+    /// What cannot be is absent with its reason, and no figure.
+    #[test]
+    fn one_node_has_no_remote_memory() {
+        let mut record = record_of(machine(1, 1, 2), &[Experiment::Pairs]);
+        add_alone(&mut record, nearfar_record::Coordinates::Pairs(pair(0, 0, "load")), &[9e9; 6]);
+        let document = document(&record);
+        assert_eq!(tile(&document, TileKind::LocalBandwidth).values[0].value.words(), "9.00");
+        let remote = &tile(&document, TileKind::RemoteBandwidth).values[0].value;
+        let Cell::Absent { why, .. } = remote else { panic!("{remote:?}") };
+        assert!(why.contains("nothing is remote"), "{why}");
+        let Cell::Absent { why, .. } = &tile(&document, TileKind::Latency).values[0].value else {
+            panic!("a latency that nobody measured")
+        };
+        assert!(why.contains("--only latency"), "{why}");
+        assert!(document.tiles.iter().all(|tile| tile.kind != TileKind::Ratio));
+    }
+
+    #[test]
+    fn devices_stand_in_a_tile_by_their_nodes() {
+        let record = simulated("two-socket-4-gpus", &[Experiment::Devices]);
+        let document = document(&record);
+        let devices = tile(&document, TileKind::Devices);
+        assert_eq!(devices.label, "4 devices");
+        let [near, far] = devices.values.as_slice() else { panic!("{devices:?}") };
+        assert_eq!([near.of.as_str(), far.of.as_str()], ["near node", "far node"]);
+        let [near, far] = [near, far].map(|it| match &it.value {
+            Cell::Figure(figure) => figure.value,
+            other => panic!("{other:?}"),
+        });
+        // By the machine's file: 24.8 and 18.6 to 24.1.
+        assert!((23.0..25.5).contains(&near) && (17.0..near).contains(&far), "{near} {far}");
+    }
 }
