@@ -79,7 +79,7 @@ pub const MOST_TOLERANCE: f64 = 0.03;
 /// The same of weights on nodes that differ.
 const MOST_OF_WEIGHTS: f64 = 0.015;
 
-/// The same between placements without weights, which are equally easy to type.
+/// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
@@ -110,15 +110,24 @@ pub fn least_effort<T>(
     };
     let everything: Vec<usize> = (0..all.len()).collect();
     let best = best_of(&everything);
-    let is_plain = |place: &usize| {
-        let (it, effort) = (&all[*place], effort(&all[*place]));
-        let most = if effort.is_alike { MOST_TOLERANCE } else { MOST_OF_WEIGHTS };
-        effort.kind < CandidateKind::Weighted && worth(it) >= best * (1.0 - reach.min(most))
+    let is_plain = |place: &usize| effort(&all[*place]).kind < CandidateKind::Weighted;
+    let most_below = |place: &usize| match effort(&all[*place]) {
+        Effort { is_alike: true, .. } => MOST_TOLERANCE,
+        _ => MOST_OF_WEIGHTS,
     };
-    let plain: Vec<usize> = everything.iter().copied().filter(is_plain).collect();
+    let is_near = |place: &usize| {
+        let least = best * (1.0 - reach.min(most_below(place)));
+        is_plain(place) && worth(&all[*place]) >= least
+    };
+    let plain: Vec<usize> = everything.iter().copied().filter(is_near).collect();
     let asked = if plain.is_empty() { everything } else { plain };
     let least = best_of(&asked) * (1.0 - reach.min(MOST_OF_NODES));
-    asked.into_iter().filter(|&it| worth(&all[it]) >= least).min_by(|&a, &b| {
+    let is_asked = |place: &usize| {
+        let effort = effort(&all[*place]);
+        let is_even = effort.is_alike && effort.kind < CandidateKind::Weighted;
+        is_even || worth(&all[*place]) >= least
+    };
+    asked.into_iter().filter(is_asked).min_by(|&a, &b| {
         let (a, b) = (&all[a], &all[b]);
         effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
     })
