@@ -1,5 +1,6 @@
 //! Standard output and standard error.
 
+use std::error::Error;
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ impl fmt::Display for OutputError {
     }
 }
 
-impl std::error::Error for OutputError {}
+impl Error for OutputError {}
 
 /// Prints figures. A reader that has gone away (`nearfar show | head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -38,10 +39,28 @@ pub fn print_by(
     write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
+    let written = write(&mut out).and_then(|()| out.flush());
+    // What it could not write any more is not tried again.
+    let (_stdout, _unwritten) = out.into_parts();
+    match written {
+        Err(error) if !is_of_broken_pipe(&error) => Err(OutputError(error).into()),
         _ => Ok(()),
     }
+}
+
+/// Whether the reader has gone away; a format's library may have put an error of its own around that.
+fn is_of_broken_pipe(error: &io::Error) -> bool {
+    let mut cause: Option<&dyn Error> = Some(error);
+    while let Some(error) = cause {
+        if error
+            .downcast_ref::<io::Error>()
+            .is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
