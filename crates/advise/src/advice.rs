@@ -242,7 +242,11 @@ impl Asked<'_> {
         let default = pairs.default_candidate(machine, demand, teams.first()?);
         let is_default_seen = default.as_ref().is_some_and(|(_, is_seen)| *is_seen);
         let of = |team: &Team| pairs.candidates(machine, demand, team);
-        let all: Vec<Candidate> = teams.iter().flat_map(of).collect();
+        let (default_team, others) = teams.split_first()?;
+        // Of which parts more initiators share nothing is known but their packages.
+        let others = others.iter().filter(|team| team.workers.len() == 1 || pairs.is_package(team));
+        let all: Vec<Candidate> =
+            std::iter::once(default_team).chain(others).flat_map(of).collect();
         let is_claimed = |_: f64, candidate: &Candidate, default: &Candidate| {
             let ends = candidate.predicted.ends().into_iter().zip(default.predicted.ends());
             ends.into_iter().all(|(own, before)| own.0 / before.0 - 1.0 >= LEAST_GAIN)

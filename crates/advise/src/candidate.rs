@@ -1,5 +1,6 @@
 //! A way to place a program's threads and pages, and what is expected of it.
 
+use nearfar_flow::Capacities;
 use nearfar_machine::{Binding, Machine, MemoryPolicy, NodeSet};
 use nearfar_model::MachinePart;
 use nearfar_record::Estimate;
@@ -50,6 +51,8 @@ pub struct Effort {
     pub is_partial: bool,
     pub initiators: usize,
     pub nodes: usize,
+    /// Whether its nodes carry the same, as far as can be told.
+    pub is_alike: bool,
 }
 
 impl Effort {
@@ -63,38 +66,42 @@ impl Effort {
             _ => CandidateKind::Weighted,
         };
         let nodes = used().count();
-        Self { kind, is_partial: nodes < shares.len(), initiators, nodes }
+        Self { kind, is_partial: nodes < shares.len(), initiators, nodes, is_alike: false }
     }
 }
 
-/// Weights that gain less than this are not worth their trouble, nor what the model can tell: without
-/// them as good. Where the model's own reach is smaller, that counts. A larger one loses more than it
-/// saves: `benches/regret`.
+/// Placements whose predictions lie within this fraction of the best, or within the model's own reach where
+/// that is smaller, cannot be told from it where nodes are alike: weights on these are made of noise.
+/// Larger limits, this and those below, lose more than they save in trouble: `benches/regret` holds the
+/// mean regret under 1 %.
 pub const MOST_TOLERANCE: f64 = 0.03;
 
-/// Between placements without weights a larger part of the best costs more than leaving out a node
-/// troubles anybody: typing them is the same.
-const MOST_TOLERANCE_OF_NODES: f64 = 0.01;
+/// The same of weights on nodes that differ.
+const MOST_OF_WEIGHTS: f64 = 0.015;
 
-/// The position of the one that asks least of its user among those whose worth cannot be told from
-/// the best, which is within this fraction of it; of equals the better.
-pub fn least_effort<T>(
-    all: &[T],
-    tolerance: f64,
-    worth: impl Fn(&T) -> f64,
-    effort: impl Fn(&T) -> Effort,
-) -> Option<usize> {
-    least_effort_within(
-        all,
-        (tolerance.min(MOST_TOLERANCE), tolerance.min(MOST_TOLERANCE_OF_NODES)),
-        worth,
-        effort,
-    )
+/// The same between placements without weights, which are equally easy to type.
+const MOST_OF_NODES: f64 = 0.005;
+
+/// Whether what the controllers of these nodes carry differs by no more than can be told.
+pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
+    let carried = |node: u32| {
+        let column = capacities.nodes.iter().position(|&known| known == node)?;
+        capacities.controller.get(column).copied().flatten()
+    };
+    let carried: Option<Vec<f64>> = nodes.into_iter().map(carried).collect();
+    carried.is_some_and(|carried| {
+        let (least, most) = carried
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(least, most), &it| (least.min(it), most.max(it)));
+        most <= least * (1.0 + MOST_TOLERANCE)
+    })
 }
 
-pub fn least_effort_within<T>(
+/// The position of the one that asks least of its user among those that cannot be told from the best, by
+/// a model of this reach; of equals the better.
+pub fn least_effort<T>(
     all: &[T],
-    (of_weights, of_nodes): (f64, f64),
+    reach: f64,
     worth: impl Fn(&T) -> f64,
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
@@ -104,12 +111,13 @@ pub fn least_effort_within<T>(
     let everything: Vec<usize> = (0..all.len()).collect();
     let best = best_of(&everything);
     let is_plain = |place: &usize| {
-        let it = &all[*place];
-        effort(it).kind < CandidateKind::Weighted && worth(it) >= best * (1.0 - of_weights)
+        let (it, effort) = (&all[*place], effort(&all[*place]));
+        let most = if effort.is_alike { MOST_TOLERANCE } else { MOST_OF_WEIGHTS };
+        effort.kind < CandidateKind::Weighted && worth(it) >= best * (1.0 - reach.min(most))
     };
     let plain: Vec<usize> = everything.iter().copied().filter(is_plain).collect();
     let asked = if plain.is_empty() { everything } else { plain };
-    let least = best_of(&asked) * (1.0 - of_nodes);
+    let least = best_of(&asked) * (1.0 - reach.min(MOST_OF_NODES));
     asked.into_iter().filter(|&it| worth(&all[it]) >= least).min_by(|&a, &b| {
         let (a, b) = (&all[a], &all[b]);
         effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
@@ -154,6 +162,9 @@ pub struct Candidate {
     /// Whether pages lie on every node that they can lie on.
     #[serde(skip)]
     pub is_over_all: bool,
+    /// Whether its nodes carry the same, as far as can be told.
+    #[serde(skip)]
+    pub is_alike: bool,
 }
 
 impl Candidate {
@@ -179,6 +190,7 @@ impl Candidate {
             needs_change: false,
             ties: Vec::new(),
             is_over_all: false,
+            is_alike: false,
         }
     }
 
@@ -233,6 +245,7 @@ impl Candidate {
             is_partial: self.kind >= CandidateKind::Interleave && !self.is_over_all,
             initiators: self.team.workers.len(),
             nodes: nodes.map(|nodes| nodes.len()).sum(),
+            is_alike: self.is_alike,
         }
     }
 

@@ -23,8 +23,7 @@ mod team;
 
 pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};
 pub use candidate::{
-    AdvisingModel, Candidate, CandidateKind, Effort, MOST_TOLERANCE, least_effort,
-    least_effort_within,
+    AdvisingModel, Candidate, CandidateKind, Effort, MOST_TOLERANCE, are_alike, least_effort,
 };
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};

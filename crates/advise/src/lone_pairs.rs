@@ -105,6 +105,15 @@ impl LonePairs {
         self.cells.keys().copied().collect()
     }
 
+    /// Whether a team is on all initiators of a package.
+    pub(crate) fn is_package(&self, team: &Team) -> bool {
+        let package = |initiator: &u32| self.packages[0].get(initiator);
+        let own: Vec<u32> = team.workers.iter().map(|it| it.initiator).collect();
+        let first = own.first().and_then(package);
+        let of_first = self.packages[0].values().filter(|it| Some(*it) == first).count();
+        first.is_some() && own.len() == of_first && own.iter().all(|it| package(it) == first)
+    }
+
     /// What so many threads of an initiator move alone.
     fn alone(&self, initiator: u32, node: u32, threads: u32) -> Option<Bounds> {
         let known = self.cells.get(&(initiator, node))?;

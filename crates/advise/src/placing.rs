@@ -7,10 +7,12 @@ use nearfar_model::{Flow, first_cause};
 use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
 
-use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind, are_alike};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{KernelRatios, PageNode, Question, Shares, Workers, possible_machines};
+use crate::question::{
+    KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Workers, possible_machines,
+};
 use crate::room::{room, room_share, takes_pages};
 use crate::search::equal_shares;
 use crate::team::Team;
@@ -240,6 +242,8 @@ impl<'a> Placing<'a> {
         let shares = self.question.share_of_all(pages);
         let on: Vec<(u32, f64)> =
             self.question.page_nodes.iter().map(|it| it.node).zip(shares).collect();
+        let used = on.iter().filter(|(_, share)| *share > LEAST_SHARE).map(|(node, _)| *node);
+        let used: Vec<u32> = used.collect();
         let is_sound = predicted.is_finite() && predicted > 0.0;
         is_sound.then(|| {
             let predicted = self.flow.expected(predicted);
@@ -247,6 +251,7 @@ impl<'a> Placing<'a> {
             let made =
                 Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
             Candidate {
+                is_alike: are_alike(&self.flow.fitted.capacities, used),
                 limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
                 ..made.over_all_of(self.machine)
             }

@@ -84,6 +84,11 @@ pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
+/// The same on standard error, where standard output is a program's.
+pub fn say_answer(answer: &Answer, full: bool) {
+    say(answer.text(Room { width: width(), full }).trim_end());
+}
+
 /// Characters of a line: the terminal's, or what COLUMNS says where there is none.
 pub fn width() -> usize {
     const FEWEST: usize = 40;
@@ -115,16 +120,6 @@ impl AnswerForm {
     pub fn short(as_json: bool) -> Self {
         Self { as_json, full: false }
     }
-}
-
-/// The same of texts that know no room.
-pub fn answer_text(
-    as_json: bool,
-    view: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> anyhow::Result<ExitStatus> {
-    print(&if as_json { json_line(view)? } else { text() })?;
-    Ok(ExitStatus::Done)
 }
 
 /// A view as a line of JSON: the one form in which it is printed.

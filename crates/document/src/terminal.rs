@@ -3,7 +3,7 @@
 pub(crate) mod paragraph;
 pub(crate) mod table;
 
-use paragraph::{folded, paragraph_in};
+use paragraph::{folded, paragraph};
 use table::{columns_in_blocks, fits, room_for};
 
 use crate::answer::{Answer, Emphasis, Part, Room, Shown};
@@ -36,7 +36,7 @@ pub(crate) fn answer_text(answer: &Answer, room: Room) -> String {
 fn part_text(part: &Part, room: Room) -> String {
     match part {
         Part::Words { first, words, emphasis } => {
-            let text = paragraph_in(room.width, first, &printable(words));
+            let text = paragraph(room.width, first, &printable(words));
             match text.strip_prefix(first.as_str()).filter(|_| !first.is_empty()) {
                 Some(rest) => coloured(first, *emphasis) + rest,
                 None => text,
@@ -81,7 +81,7 @@ fn next_text(commands: &[(String, String)], width: usize) -> String {
             text += &format!("{}\n", printable(line.trim_end()));
         } else {
             text += &format!("{first}{}\n", printable(command));
-            text += &paragraph_in(width, &" ".repeat(NEXT.len() + 2), &printable(what));
+            text += &paragraph(width, &" ".repeat(NEXT.len() + 2), &printable(what));
         }
     }
     text
@@ -91,16 +91,16 @@ fn next_text(commands: &[(String, String)], width: usize) -> String {
 fn table_text(table: &Table, width: usize) -> String {
     let mut reasons = Reasons::default();
     let mut text = grid_text(table, usize::MAX, width, &mut reasons);
-    text.extend(reasons.lines().map(|line| paragraph_in(width, " ", &printable(&line))));
+    text.extend(reasons.lines().map(|line| paragraph(width, " ", &printable(&line))));
     text.extend(least_confidence(table).map(|least| {
         let words = format!("Few rounds: confidence of the intervals {least:.0} % or more.");
-        paragraph_in(width, " ", &words)
+        paragraph(width, " ", &words)
     }));
     text + &marks_text(table)
         + &table
             .notes
             .iter()
-            .map(|note| paragraph_in(width, " - ", &printable(note)))
+            .map(|note| paragraph(width, " - ", &printable(note)))
             .collect::<String>()
 }
 
@@ -147,7 +147,10 @@ fn grid_text<'a>(
         };
         table.rows.iter().take(first_rows).map(cells).collect()
     };
-    let caption = paragraph_in(width, "", &printable(&(table.caption.clone() + &of_all)));
+    let caption = match table.caption.clone() + &of_all {
+        none if none.is_empty() => none,
+        caption => paragraph(width, "", &printable(&caption)),
+    };
     let is_number = |column: usize| is_number(table, column);
     let last = header.len().saturating_sub(1);
     let mut rows = rows_by(true);

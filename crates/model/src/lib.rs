@@ -63,9 +63,9 @@ pub use class_rule::{ClassRule, ThreadChoice};
 pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, classes};
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
-    ComparedRecord, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
-    PRACTICAL_FLOOR, RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
-    environment_settings,
+    ComparedRecord, ComparedRole, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
+    PRACTICAL_FLOOR, RecordComparison, RoleThreads, UncomparedCase, Verdict, compare,
+    environment_differences, environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{

@@ -8,6 +8,9 @@ use crate::far_memory::FarMemory;
 /// The share of CPU time or memory that counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
 
+/// A node with less than a part in so many of what is far is left as it is.
+const FEW: u64 = 20;
+
 /// What mends a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -70,8 +73,10 @@ impl Patient<'_> {
     /// Its far memory goes to its home, or where that has no room for it, it goes to its memory.
     fn now(&self, home: u32) -> Result<String, String> {
         let pid = self.pid;
-        let from: NodeSet = self.far.bytes.keys().copied().collect();
         let far = self.far.bytes.values().copied().fold(0, u64::saturating_add);
+        // A few pages of libraries are wherever another process has read them first.
+        let is_much = |(&node, &bytes): (&u32, &u64)| (bytes > far / FEW).then_some(node);
+        let from: NodeSet = self.far.bytes.iter().filter_map(is_much).collect();
         let is_allowed = self.memory_allowed.is_none_or(|nodes| nodes.contains(home));
         let has_room = self.free_at_home.is_none_or(|free| free > far);
         if is_allowed && has_room {
@@ -117,7 +122,7 @@ mod tests {
         let far = FarMemory {
             home: 0,
             home_share: case.home_share,
-            bytes: [(1, 8 * GIB)].into(),
+            bytes: [(1, 8 * GIB), (2, GIB / 8)].into(),
             share: 0.9,
         };
         let home = Initiator {

@@ -66,13 +66,6 @@ fn print_table(noise: f64, promised: [Option<f64>; 3], all: &[Outcome]) -> bool 
     };
     let none = [None; 3];
     print_line("largest prediction", of(&|it| Some(it.largest)), none);
-    for place in 0..7 {
-        print_line(
-            &format!("trial {place}"),
-            of(&|it| (!it.is_of_paper()).then_some(it.trial[place])),
-            none,
-        );
-    }
     let first = of(&|it| Some(it.first));
     let mut kept = print_line("first-ranked", first, promised);
     for (name, regrets) in [

@@ -81,7 +81,6 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
         let largest = eligible.max_by(by_prediction).unwrap();
         outcomes.push(Outcome {
             largest: regret(largest),
-            trial: [0.0; 7],
             first: regret(first),
             recommended: regret(recommended),
             floor: flow.least_difference(),

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use nearfar_advise::{
-    Effort, KernelRatios, PageNode, Question, Shares, Workers, least_effort, least_effort_within,
+    Effort, KernelRatios, PageNode, Question, Shares, Workers, are_alike, least_effort,
     possible_machines,
 };
 use nearfar_machine::page_weights;
@@ -58,11 +58,10 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let predicted = |it: &Shares| question.throughput(std::slice::from_ref(it)).unwrap().paced;
     let looked_at = starts.iter().map(|(shares, _)| rounded(shares)).chain([largest.clone()]);
     let looked_at: Vec<(Shares, f64)> = looked_at.map(|it| (it.clone(), predicted(&it))).collect();
-    let effort = |it: &(Shares, f64)| Effort::of_shares(&it.0, own.len());
-    let simplest = |a: f64, b: f64| {
-        let r = reach(&fitted);
-        let place = least_effort_within(&looked_at, (a.min(r), b.min(r)), |it| it.1, effort);
-        looked_at[place.unwrap()].0.clone()
+    let effort = |(shares, _): &(Shares, f64)| {
+        let used = nodes.iter().zip(shares).filter(|(_, share)| **share > 0.0);
+        let is_alike = are_alike(&fitted.capacities, used.map(|(&node, _)| node));
+        Effort { is_alike, ..Effort::of_shares(shares, own.len()) }
     };
     let place = least_effort(&looked_at, reach(&fitted), |it| it.1, effort);
     let advised = looked_at[place.unwrap()].0.clone();
@@ -83,16 +82,6 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     });
     vec![Outcome {
         largest: regret(&largest),
-        trial: [
-            (0.02, 0.002),
-            (0.025, 0.002),
-            (0.025, 0.005),
-            (0.025, 0.01),
-            (0.03, 0.002),
-            (0.03, 0.005),
-            (0.04, 0.002),
-        ]
-        .map(|(a, b)| regret(&simplest(a, b))),
         first: regret(&advised),
         recommended: regret(if is_worth { &advised } else { &default }),
         floor,

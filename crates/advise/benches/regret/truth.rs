@@ -8,7 +8,6 @@ use nearfar_flow::Load;
 pub struct Outcome {
     /// Of what is predicted to give most.
     pub largest: f64,
-    pub trial: [f64; 7],
     /// Of what is ranked first: the simplest that cannot be told from that.
     pub first: f64,
     /// Of what is recommended, which can be the default.

@@ -8,6 +8,7 @@ use nearfar_advise::{Demand, Launcher, Pattern};
 use nearfar_units::{Bytes, QuantityError, parse_numbers, parse_share};
 
 use super::choice::{Choice, one_of};
+use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -66,6 +67,13 @@ pub struct Initiators(pub Vec<u32>);
 
 fn numbers(text: &str) -> Result<Initiators, QuantityError> {
     parse_numbers(text).map(Initiators)
+}
+
+impl AdviseArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// What a program asks of memory.

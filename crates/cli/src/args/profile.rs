@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use nearfar_units::parse_duration;
 
+use crate::output::AnswerForm;
+
 pub const AFTER_HELP: &str = "\
 Examples:
   nearfar profile -- ./solver input.dat
@@ -39,6 +41,9 @@ pub struct ProfileArguments {
     /// Say to which classes of this record's machine its accesses go
     #[arg(long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.profile-1.json); what is said of a started program goes to
     /// standard error, because standard output is its own
     #[arg(long)]
@@ -46,6 +51,13 @@ pub struct ProfileArguments {
     /// The program and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl ProfileArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

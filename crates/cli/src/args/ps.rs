@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use nearfar_units::parse_duration;
 
+use crate::output::AnswerForm;
+
 pub const AFTER_HELP: &str = "\
 Examples:
   nearfar ps                   who runs far from its memory, the most of it first
@@ -24,7 +26,7 @@ pub struct PsArguments {
     /// Also processes that are small, or whose memory is near
     #[arg(long)]
     pub all: bool,
-    /// Print all that is found, not only what fits a screen
+    /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
     /// Begin no look at another process after this time; the largest ones are looked at first
@@ -33,4 +35,11 @@ pub struct PsArguments {
     /// Print JSON (docs/schema/nearfar.ps-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl PsArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }

@@ -7,6 +7,8 @@ use clap::{ArgGroup, Args};
 use nearfar_record::CommandProgram;
 use nearfar_units::parse_duration;
 
+use crate::output::AnswerForm;
+
 /// The options that say how programs are run.
 const RUN_OPTIONS: [&str; 13] = [
     "program",
@@ -78,9 +80,19 @@ pub struct SensitivityArguments {
     /// Run nothing, and show a record of runs again; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = RUN_OPTIONS)]
     pub from: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.sensitivity-3.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl SensitivityArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// A program with the name that it goes by.

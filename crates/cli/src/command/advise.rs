@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise_device, advise_each,
 };
-use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_text};
+use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_answer};
 use nearfar_model::{Inapplicable, RecordFigures, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::{Experiment, Record};
@@ -59,11 +59,11 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
             Tried::Ended(ended) => return Ok(ended),
         }
     }
-    let text = || match arguments.launcher {
-        Some(launcher) => advised.launcher_text(launcher),
-        None => advised.text(),
+    let answer = || match arguments.launcher {
+        Some(launcher) => advised.launcher_answer(launcher),
+        None => advised.answer(),
     };
-    output::answer_text(arguments.json, &advised, text)?;
+    output::answer(arguments.form(), &advised, answer)?;
     Ok(status)
 }
 
@@ -145,7 +145,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
             placed.tell(&mut report, outcome);
             report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
-            output::say(run_text(&report).trim_end());
+            output::say_answer(&run_answer(&report), false);
             Ok(Tried::Compared(verification))
         }
         Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),
@@ -174,5 +174,5 @@ fn for_device(
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
     let advised = AdvisedDevice::new(record, advice);
-    output::answer_text(arguments.json, &advised, || advised.text())
+    output::answer(arguments.form(), &advised, || advised.answer())
 }

@@ -30,7 +30,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let view = Comparison::new(&a, &b, arguments.floor);
-    if view.found.cases.is_empty() {
+    if view.found.cases.is_empty() && view.found.roles.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(
             "nothing to compare: no case has figures in both records{why}; measure both by \

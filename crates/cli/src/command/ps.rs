@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::bail;
-use nearfar_document::process_list_text;
+use nearfar_document::process_list_answer;
 use nearfar_place::{NotListed, ProcessQuestion, list_processes};
 
 use crate::args::PsArguments;
@@ -21,9 +21,7 @@ pub fn run(arguments: &PsArguments) -> anyhow::Result<ExitStatus> {
     // Where /sys is hidden one node is shown, whatever there is: that nothing is far is not said then.
     let machine = live_machine::read_to_measure()?;
     match list_processes(Path::new("/"), &machine, &question, &is_in_path) {
-        Ok(list) => {
-            output::answer_text(arguments.json, &list, || process_list_text(&list, arguments.full))
-        }
+        Ok(list) => output::answer(arguments.form(), &list, || process_list_answer(&list)),
         Err(NotListed::NoSuchProcess(pid)) => bail!("there is no process {pid}"),
         Err(refused) => {
             output::complain(&refused.into());

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
 use clap::CommandFactory;
-use nearfar_document::run_text;
+use nearfar_document::run_answer;
 use nearfar_machine::{CpuSet, MemoryPolicy};
 use nearfar_place::{
     Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, Verdict, WeightsBy,
@@ -240,13 +240,14 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
 struct Told {
     is_quiet: bool,
     has_bare_report: bool,
+    is_full: bool,
     file: Option<(PathBuf, WritableFile)>,
 }
 
 impl Told {
     fn of(arguments: &RunArguments) -> Self {
         let has_bare_report = matches!(arguments.report, Some(None));
-        Self { is_quiet: arguments.quiet, has_bare_report, file: None }
+        Self { is_quiet: arguments.quiet, has_bare_report, is_full: arguments.full, file: None }
     }
 
     /// The report, to the file or else, where it is asked for, to people. What fails here does not
@@ -254,7 +255,7 @@ impl Told {
     fn say(&mut self, report: RunReport, is_asked: bool) {
         let Some((path, file)) = self.file.take() else {
             if is_asked {
-                output::say(run_text(&report).trim_end());
+                output::say_answer(&run_answer(&report), self.is_full);
             }
             return;
         };

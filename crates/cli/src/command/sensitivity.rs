@@ -176,5 +176,5 @@ fn show(
 }
 
 fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<ExitStatus> {
-    output::answer_text(arguments.json, view, || view.text())
+    output::answer(arguments.form(), view, || view.answer())
 }

@@ -2,6 +2,7 @@
 //! root all of them, else one's own; and what is printed to mend them mends them.
 
 use nearfar_lab::Ended;
+use nearfar_units::Bytes;
 use serde_json::Value;
 
 use crate::boot::NEW;
@@ -86,7 +87,7 @@ fn processes_far_from_their_memory_are_listed_and_mended() {
         assert_eq!(command[0], "toucher");
         let next = process["mending"]["next_start"].as_str().unwrap();
         assert_eq!(next, format!("nearfar run --placement local:{home} -- COMMAND"));
-        for said in [process["pid"].to_string(), format!("{} MiB", far >> 20), next.into()] {
+        for said in [process["pid"].to_string(), Bytes(far).to_string(), next.into()] {
             assert!(text.contains(&said), "'{said}' is not in\n{text}");
         }
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use nearfar_machine::{Binding, NodeSet};
 use serde_json::Value;
 
-use crate::records::json;
+use crate::records::{asked, json};
+use crate::support::{run, text};
 
 #[test]
 fn gains_are_over_the_default_and_commands_are_the_bindings() {
@@ -21,6 +22,60 @@ fn gains_are_over_the_default_and_commands_are_the_bindings() {
         let gain = candidate["predicted_gb_per_s"]["value"].as_f64().unwrap() / default - 1.0;
         assert!((candidate["gain"].as_f64().unwrap() - gain).abs() < 1e-9, "{candidate}");
         assert_eq!(candidate["room"], "fits");
+    }
+}
+
+#[test]
+fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
+    for words in [
+        "advise @eight",
+        "advise @eight --threads 8 --working-set 8GiB",
+        "advise @eight --pattern regular --working-set 600GiB",
+        "advise @many",
+        "advise @knl-mixes --load-share 0.8",
+        "advise @devices --device cuda0",
+    ] {
+        let said = |more: &str| text(&run(&mut asked(&format!("{words}{more}"))).stdout);
+        let first = said("");
+        assert!((5..=40).contains(&first.lines().count()), "{words}: {first}");
+        let long: Vec<&str> = first.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{words}: {long:#?}");
+        assert!(said(" --full").lines().count() >= first.lines().count(), "{words}");
+    }
+}
+
+/// Defect 2: a record of the suite quick asked for `--only mixes`, and one of those for `--only pairs`.
+#[test]
+fn a_quick_record_is_enough_and_says_what_it_rests_on() {
+    let view = json("advise @sound");
+    let uses = view["uses"].as_array().unwrap();
+    assert_eq!(uses.len(), 2);
+    assert_eq!([&uses[0]["pattern"], &uses[1]["pattern"]], ["private", "shared"]);
+    for of_use in uses {
+        assert_eq!(of_use["basis"]["model"], "pairs");
+        let remedy = of_use["basis"]["without_flow"]["remedy"].as_str().unwrap();
+        assert!(remedy.starts_with("nearfar characterize --simulate joe0"), "{remedy}");
+        assert!(of_use["recommended"].is_u64(), "{of_use}");
+    }
+    let said = text(&run(&mut asked("advise @sound")).stdout);
+    assert!(said.contains("By pairs alone"), "{said}");
+}
+
+/// The JSON has the form for every launcher, as `--as` prints it.
+#[test]
+fn forms_are_those_that_are_printed() {
+    let words = "advise @eight --initiators 0 --pattern shared";
+    let forms = json(words)["uses"][0]["forms"].clone();
+    let forms = forms.as_array().unwrap();
+    assert_eq!(forms.len(), 7);
+    for form in forms {
+        let name = form["launcher"].as_str().unwrap();
+        let said = text(&run(&mut asked(&format!("{words} --as {name}"))).stdout);
+        assert!(said.starts_with(form["texts"][0].as_str().unwrap()), "{name}: {said}");
+        let lacks = said.replace("\n# ", " ").replace("# ", "");
+        for lack in form["lacks"].as_array().unwrap() {
+            assert!(lacks.contains(lack.as_str().unwrap()), "{name}: {said}");
+        }
     }
 }
 

@@ -99,7 +99,7 @@ fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
         Ok(advice) => {
             let view = AdvisedPlacement::new(record, &demand, &[advice], Some(3));
             assert_held(&view);
-            assert_finite(&view.text(), what);
+            assert_finite(&view.answer().text(ALL), what);
             true
         }
         Err(error) => {

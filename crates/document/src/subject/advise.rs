@@ -35,9 +35,6 @@ pub struct AdvisedPlacement {
     pub verification: Option<Verification>,
     /// Why nothing was compared that was to be; else null.
     pub not_verified: Option<String>,
-    /// Whether the text tells all that there is.
-    #[serde(skip)]
-    pub(crate) is_full: bool,
 }
 
 /// What is advised for one way to use the data.
@@ -171,7 +168,6 @@ impl AdvisedPlacement {
             uses: Vec::new(),
             verification: None,
             not_verified: None,
-            is_full: most.is_none(),
         };
         for advice in each {
             match advice {

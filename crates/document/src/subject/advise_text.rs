@@ -13,75 +13,89 @@ use super::advise::{
 };
 use super::figures::{count, significant};
 use super::flow::{part_words, percents};
-use super::run_text::verification_text;
+use super::run::verification_part;
 use super::who::Who;
-use crate::printable::printable;
-use crate::terminal::paragraph::{folded, paragraph};
-use crate::terminal::table::table;
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
+use crate::terminal::paragraph::folded;
 
 /// Columns for a command, with room for what stands around it: longer ones go on in the next line, as
 /// a shell reads them.
 const COMMAND_WIDTH: usize = 72;
 
-/// Columns for the name of a placement: beside it two uses of the data fit 80.
-const NAME_WIDTH: usize = 36;
+/// A placement with its figure and its gain by use.
+struct Row {
+    name: String,
+    /// The largest of its figures, GB/s.
+    rate: f64,
+    cells: BTreeMap<usize, (String, String)>,
+}
 
 impl AdvisedPlacement {
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.measured.heading();
+    /// For people: all uses beside each other, and for each what to do.
+    pub fn answer(&self) -> Answer {
+        let mut answer = self.measured.answer();
         if let Some(profile) = &self.profile {
-            text += &profile.lines();
+            answer = answer.and_all(Shown::Always, profile.parts());
         }
         if let Some(node) = self.only_node {
-            text += &paragraph(
-                "",
-                &format!(
-                    "Pages can lie on one memory node, node {node}: there is nothing to choose."
-                ),
-            );
+            answer = answer.and_says(format!(
+                "Pages can lie on one memory node, node {node}: there is nothing to choose."
+            ));
         }
         if !self.uses.is_empty() {
-            text += &paragraph("", &self.question());
-            text += &format!("\n{}\n", self.table());
+            answer = answer.and_says(self.question()).and_gap();
+            answer = answer.and_table(self.table(), usize::MAX).and_says(self.left_out());
+            answer = answer.and_gap();
             for of_use in &self.uses {
-                text += &self.answer(of_use);
+                answer = answer.and_all(Shown::Always, self.parts(of_use));
             }
             if self.uses.len() > 1 {
-                text += "Not sure which? `nearfar sensitivity -- CMD` measures both.\n";
+                answer =
+                    answer.and_says("Not sure which? `nearfar sensitivity -- CMD` measures both.");
             }
-            for caution in self.cautions() {
-                text += &paragraph("- ", &caution);
-            }
+            answer = answer.and_gap();
+            let cautions = self.cautions().into_iter().map(|it| Part::words("- ", it));
+            answer = answer.and_all(Shown::Always, cautions);
         }
         if let Some(why) = &self.not_verified {
-            text += &paragraph("- ", &format!("Nothing was compared: {why}."));
+            let words = Part::words("- ", format!("Nothing was compared: {why}."));
+            answer = answer.and(Shown::Always, words);
         }
         if let Some(verification) = &self.verification {
-            text += &verification_text(verification);
+            answer = answer.and(Shown::Always, verification_part(verification));
         }
-        text
+        answer
     }
 
-    /// What is recommended in a launcher's words.
-    pub fn launcher_text(&self, launcher: Launcher) -> String {
-        let mut text = String::new();
-        for of_use in &self.uses {
+    /// What is recommended in a launcher's words, and what it cannot express as comments.
+    pub fn launcher_answer(&self, launcher: Launcher) -> Answer {
+        let mut answer = Answer::default();
+        if let Some(node) = self.only_node {
+            let words = format!("pages can lie on node {node} alone: there is nothing to say");
+            answer = answer.and(Shown::Always, Part::words("# ", words));
+        }
+        for (place, of_use) in self.uses.iter().enumerate() {
             if self.uses.len() > 1 {
-                text += &format!("# {}\n", use_words(of_use.pattern));
+                if place > 0 {
+                    answer = answer.and_gap();
+                }
+                let words = Part::words("# ", use_words(of_use.pattern));
+                answer = answer.and(Shown::Always, words);
             }
             let Some(form) = of_use.forms.iter().find(|form| form.launcher == launcher) else {
-                text += "# nothing to apply\n";
+                answer = answer.and(Shown::Always, Part::words("# ", "nothing to apply"));
                 continue;
             };
-            for placed in &form.texts {
-                text += &format!("{placed}\n");
-            }
+            let lines = form.texts.iter().map(|text| Part::Lines(format!("{text}\n")));
+            answer = answer.and_all(Shown::Always, lines);
             for lack in &form.lacks {
-                text += &paragraph("# ", lack).replace("\n  ", "\n# ");
+                let lines = folded(lack.split(' '), COMMAND_WIDTH);
+                let lines: String = lines.iter().map(|line| format!("# {line}\n")).collect();
+                answer = answer.and(Shown::Always, Part::Lines(lines));
             }
         }
-        text
+        answer
     }
 
     /// The demand, and what is open.
@@ -113,52 +127,60 @@ impl AdvisedPlacement {
     }
 
     /// All uses beside each other, a row for each placement.
-    fn table(&self) -> String {
-        let mut rows: Vec<(String, BTreeMap<usize, (String, String)>)> = Vec::new();
-        let mut worth: BTreeMap<String, f64> = BTreeMap::new();
+    fn table(&self) -> Table {
+        let mut rows: Vec<Row> = Vec::new();
         for (column, of_use) in self.uses.iter().enumerate() {
             for (place, it) in of_use.candidates.iter().enumerate() {
                 let name = self.name(of_use, it);
                 let is_best = of_use.recommended == Some(place);
                 let cells = (figure(&it.candidate, is_best), gain_words(&it.candidate));
                 let rate = it.candidate.predicted.value.in_unit();
-                let known = worth.entry(name.clone()).or_insert(rate);
-                *known = known.max(rate);
-                match rows.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, of_name)) => {
-                        of_name.entry(column).or_insert(cells);
-                    }
-                    None => rows.push((name, [(column, cells)].into())),
+                let known = rows.iter().position(|row| row.name == name);
+                let row = known.unwrap_or_else(|| {
+                    rows.push(Row { name, rate, cells: BTreeMap::new() });
+                    rows.len() - 1
+                });
+                if let Some(row) = rows.get_mut(row) {
+                    row.rate = row.rate.max(rate);
+                    row.cells.entry(column).or_insert(cells);
                 }
             }
         }
-        let rank = |name: &String| worth.get(name).copied().unwrap_or(0.0);
-        rows.sort_by(|a, b| rank(&b.0).total_cmp(&rank(&a.0)));
-        let kernel = self.uses.first().map_or("", |it| it.basis.kernel.as_str());
-        let mut header = vec![format!("GB/s of {}", printable(kernel))];
+        rows.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        let mut columns = vec![Column::words("placement")];
         for of_use in &self.uses {
-            header.push(match of_use.pattern {
-                Pattern::Private | Pattern::Regular => "own part".into(),
-                Pattern::Shared | Pattern::Irregular => "any part".into(),
-            });
-            header.push("gain".into());
+            let used = match of_use.pattern {
+                Pattern::Private | Pattern::Regular => "own part",
+                Pattern::Shared | Pattern::Irregular => "any part",
+            };
+            columns.extend([used, "gain"].map(Column::words));
         }
         let uses = self.uses.len();
-        let line = |(name, cells): &(String, BTreeMap<usize, (String, String)>)| {
-            let mut line = vec![wrapped(name, NAME_WIDTH).join("\n")];
+        let line = |row: &Row| {
+            let mut line = vec![Cell::text(&row.name)];
             for column in 0..uses {
-                let (figure, gain) = cells.get(&column).cloned().unwrap_or_default();
-                line.extend([figure, gain]);
+                let (figure, gain) = row.cells.get(&column).cloned().unwrap_or_default();
+                line.extend([figure, gain].map(|words| match words.as_str() {
+                    "" => Cell::Empty,
+                    _ => Cell::text(words),
+                }));
             }
             line
         };
-        let mut text = table(header, rows.iter().map(line).collect(), 1);
-        text += "  * recommended";
-        let left = self.uses.iter().map(|it| it.not_shown).max().unwrap_or(0);
-        if left > 0 {
-            text += &format!("; {left} more placements: --full");
+        let kernel = self.uses.first().map_or("", |it| it.basis.kernel.as_str());
+        Table::new(
+            format!("GB/s of {kernel}, threads x the slowest thread; * recommended"),
+            columns,
+            rows.iter().map(line),
+        )
+    }
+
+    /// How much the table leaves out.
+    fn left_out(&self) -> String {
+        match self.uses.iter().map(|it| it.not_shown).max().unwrap_or(0) {
+            0 => String::new(),
+            left => format!("{left} more placements: --full."),
         }
-        text + "\n"
     }
 
     /// A placement for people; rows of several uses with one name are one.
@@ -200,22 +222,19 @@ impl AdvisedPlacement {
     }
 
     /// What to do for one use, with the command that does it.
-    fn answer(&self, of_use: &AdvisedUse) -> String {
-        let mut text = String::new();
+    fn parts(&self, of_use: &AdvisedUse) -> Vec<Part> {
         let heading = if self.uses.len() > 1 {
             format!("{}: ", use_words(of_use.pattern))
         } else {
             String::new()
         };
-        text += &paragraph("", &format!("{heading}{}", self.recommendation(of_use)));
+        let mut parts = vec![Part::words("", format!("{heading}{}", self.recommendation(of_use)))];
         for command in of_use.best().into_iter().flat_map(|it| &it.commands) {
             let lines = folded(command.split(' '), COMMAND_WIDTH);
-            text += &format!("  -> {}\n", lines.join(" \\\n     "));
+            parts.push(Part::Lines(format!("  -> {}\n", lines.join(" \\\n     "))));
         }
-        for sentence in self.beside(of_use) {
-            text += &paragraph("   ", &sentence);
-        }
-        text
+        parts.extend(self.beside(of_use).into_iter().map(|it| Part::words("  ", it)));
+        parts
     }
 
     fn recommendation(&self, of_use: &AdvisedUse) -> String {
@@ -280,7 +299,7 @@ impl AdvisedPlacement {
         let Some(basis) = self.uses.first().map(|it| &it.basis) else { return cautions };
         match (&basis.trust, &basis.without_flow) {
             (Some(trust), _) => cautions.push(format!(
-                "+- is the flow model's error; its mean is {}, on {}. Gains below {} are not told.",
+                "± is the flow model's error; its mean is {}, on {}. Gains below {} are not told.",
                 percents(trust.model_error),
                 trust.judged_by,
                 percents(trust.least_difference_share)
@@ -348,7 +367,7 @@ fn use_words(pattern: Pattern) -> &'static str {
     }
 }
 
-/// `*72.3 +- 0.7`; by lone pairs `36 to 144`.
+/// `*72.3 ±0.7`; by lone pairs `36 to 144`.
 fn figure(candidate: &Candidate, is_best: bool) -> String {
     let mark = if is_best { "*" } else { "" };
     format!("{mark}{}", with_interval(&candidate.predicted))
@@ -363,7 +382,7 @@ fn with_interval(rate: &Estimate<BytesPerSecond>) -> String {
         return format!("{} to {}", shown(low), shown(high));
     }
     let half = (high.in_unit() - low.in_unit()) / 2.0;
-    format!("{} +- {}", shown(rate.value), significant(half, 2))
+    format!("{} ±{}", shown(rate.value), significant(half, 2))
 }
 
 fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
@@ -401,7 +420,7 @@ fn shown(rate: BytesPerSecond) -> String {
 }
 
 impl AdviceProfile {
-    fn lines(&self) -> String {
+    fn parts(&self) -> Vec<Part> {
         let words = |taken: &TakenFigure| match taken {
             TakenFigure::Threads => "threads",
             TakenFigure::WorkingSetBytes => "the size of its data",
@@ -409,44 +428,23 @@ impl AdviceProfile {
         };
         let taken: Vec<&str> = self.taken.iter().map(words).collect();
         let what = if taken.is_empty() { "nothing".into() } else { taken.join(", ") };
-        let said = format!("From the profile of {} on {}: {what}", self.program, self.host);
-        let mut text = paragraph("", &(printable(&said).into_owned() + "."));
+        let said = format!("From the profile of {} on {}: {what}.", self.program, self.host);
+        let mut parts = vec![Part::words("", said)];
         if !self.accesses.is_empty() {
             let share = |it: &NodeAccess| format!("node {} {}", it.memory_node, percents(it.share));
             let shares: Vec<String> = self.accesses.iter().map(share).collect();
-            text += &paragraph("  ", &format!("Its accesses went to {}.", shares.join(", ")));
+            let said = format!("Its accesses went to {}.", shares.join(", "));
+            parts.push(Part::words("  ", said));
         }
         if let Some(counted) = self.uneven_local_share {
-            text += &paragraph(
-                "  ",
-                &format!(
-                    "Its pages are used unevenly: {} of its lines came from near memory, which is \
-                     taken for the default. A placement page by page deals hot and cold alike.",
-                    percents(counted)
-                ),
+            let said = format!(
+                "Its pages are used unevenly: {} of its lines came from near memory, which is taken \
+                 for the default. A placement page by page spreads hot and cold alike.",
+                percents(counted)
             );
+            parts.push(Part::words("  ", said));
         }
-        for sentence in &self.unknown {
-            text += &paragraph("  ", &printable(sentence));
-        }
-        text
+        parts.extend(self.unknown.iter().map(|it| Part::words("  ", it)));
+        parts
     }
-}
-
-/// A binding in lines of at most so many characters, cut at its space and its commas.
-fn wrapped(binding: &str, width: usize) -> Vec<String> {
-    let parts: Vec<&str> = binding.split_inclusive([' ', ',']).collect();
-    let mut lines = vec![String::new()];
-    for part in parts {
-        let is_full = lines.last().is_some_and(|line| {
-            !line.is_empty() && line.chars().count() + part.trim_end().chars().count() > width
-        });
-        if is_full {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(part);
-        }
-    }
-    lines
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::GroupBy;
 use nearfar_model::{
-    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, EnvironmentDifference,
-    GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
+    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, ComparedRole,
+    EnvironmentDifference, GroupComparison, RecordComparison, RoleThreads, UncomparedCase, Verdict,
+    compare,
 };
 use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
@@ -15,6 +16,7 @@ use serde::Serialize;
 use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
+use super::tiles::relation_words;
 use super::tiles::{Tile, TileKind, TileValue};
 use super::who::Who;
 use crate::answer::{Answer, Emphasis, Part, Shown};
@@ -90,6 +92,8 @@ impl Comparison {
         let tables = cases(found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL).tables;
         let first_rows = FIRST_ROWS / tables.len().max(1);
         let tables = tables.into_iter().map(|table| Part::Table { table, first_rows });
+        let roles = role_table(found);
+        let roles = roles.map(|table| Part::Table { table, first_rows: FIRST_ROWS });
         let uncompared: usize =
             kinds_of_uncompared(found).iter().map(|(_, cases)| cases.len()).sum();
         let uncompared = (uncompared > 0).then(|| {
@@ -100,6 +104,8 @@ impl Comparison {
             .and_answer(self.a.caution())
             .and_says(name("B", &self.b))
             .and_answer(self.b.caution())
+            .and_gap()
+            .and_all(Shown::Always, roles)
             .and_gap()
             .and_all(Shown::Always, said)
             .and_all(Shown::Always, tables)
@@ -113,6 +119,7 @@ impl Comparison {
             [&self.a, &self.b].into_iter().any(|of| of.executor == Executor::Simulated);
         let sections = [
             environment(found, usize::MAX),
+            roles(found),
             Some(groups(found)),
             (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind, &self.a.who)),
             Some(cases(found, &Verdict::ALL, MOST_ROWS)),
@@ -259,6 +266,46 @@ impl Comparison {
         };
         let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}
+
+/// What both reach by where memory lies, of machines of different kinds.
+fn roles(found: &RecordComparison) -> Option<Section> {
+    let table = role_table(found)?;
+    Some(Section::new(
+        "roles",
+        "By where memory lies",
+        "The machines differ in their nodes or groups of CPUs: what the same kernel reaches from near and \
+         from far, the median over pairs.",
+        vec![table],
+    ))
+}
+
+fn role_table(found: &RecordComparison) -> Option<Table> {
+    let row = |role: &ComparedRole| {
+        let ([a, b], unit) = role.figures.shown();
+        let figure = |value| Cell::Figure(Figure::new(value, None, unit));
+        let what = match &role.kernel {
+            Some(kernel) => format!("{kernel}, {}, {}", threads_words(role.threads), unit.as_str()),
+            None => format!("idle latency, {}", unit.as_str()),
+        };
+        vec![
+            Cell::text(relation_words(role.memory)),
+            Cell::text(what),
+            figure(a),
+            figure(b),
+            Cell::Figure(Figure::ratio(role.ratio)),
+            Cell::text(format!("{}, {}", role.a_pairs, role.b_pairs)),
+        ]
+    };
+    let names = ["memory", "what", "A", "B", "B / A", "pairs of A, of B"].map(Column::words);
+    Table::new("By where memory lies", names, found.roles.iter().map(row)).unless_empty()
+}
+
+fn threads_words(threads: RoleThreads) -> &'static str {
+    match threads {
+        RoleThreads::One => "one thread",
+        RoleThreads::All => "all cores of a group",
     }
 }
 

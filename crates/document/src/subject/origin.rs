@@ -6,8 +6,6 @@ use serde::Serialize;
 use super::figures::simulated_line;
 use super::who::Who;
 use crate::answer::{Answer, Emphasis, Part, Shown};
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
 
 /// The record that figures are from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,17 +71,6 @@ impl Origin {
         let edited = self.sealing.finding.as_ref();
         let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
         Answer::default().and_all(Shown::Always, simulated.into_iter().chain(edited))
-    }
-
-    /// The first lines of a text: host and time, and what must be known before any figure.
-    pub fn heading(&self) -> String {
-        format!("{}, {}\n", printable(&self.host), printable(&self.started)) + &self.cautions()
-    }
-
-    /// That figures are simulated, and what is wrong with the record's seals.
-    pub(crate) fn cautions(&self) -> String {
-        let edited = self.sealing.finding.as_ref().map(|it| paragraph("WARNING: ", it));
-        simulated_line(self.executor).to_string() + &edited.unwrap_or_default()
     }
 }
 

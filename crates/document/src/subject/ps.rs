@@ -1,130 +1,143 @@
 //! Processes whose memory lies far from where they run, for people.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use nearfar_place::{ListedProcess, PassedOver, ProcessList};
+use nearfar_place::{ListedNode, ListedProcess, PassedOver, ProcessList};
 use nearfar_units::{Bytes, excerpt_of};
 
 use super::figures::{count, percent_words};
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::table_with_numbers;
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
-/// Processes and remedies that the first screen has room for.
-const FIRST_PROCESSES: usize = 8;
+/// Processes, remedies and nodes that the first screen has room for.
+const FIRST_PROCESSES: usize = 10;
 const FIRST_MENDED: usize = 4;
+const FIRST_NODES: usize = 8;
 
 /// Nodes that a process's row names, those with most of its memory.
 const NAMED_NODES: usize = 2;
 
-/// The processes for a terminal; all of them where that is asked for.
-pub fn process_list_text(list: &ProcessList, full: bool) -> String {
+/// The processes, the farthest from their memory first, and what mends them.
+pub fn process_list_answer(list: &ProcessList) -> Answer {
     if let [node] = list.nodes.as_slice() {
         let said = format!("This machine has one memory node, {}: nothing is far.", node.node);
-        return paragraph("", &said);
+        return Answer::saying(said);
     }
-    let mut text = paragraph("", &answer(list));
-    let listed =
-        if full { list.processes.len() } else { FIRST_PROCESSES.min(list.processes.len()) };
-    if listed > 0 {
-        text += &format!("\n{}", processes(&list.processes[..listed]));
+    let mut answer = Answer::saying(sentence(list));
+    if !list.processes.is_empty() {
+        answer = answer.and_table(processes(&list.processes), FIRST_PROCESSES);
     }
-    if listed < list.processes.len() {
-        let more = count(list.processes.len() - listed, "process");
-        text += &paragraph(" ", &format!("{more} more: nearfar ps --full"));
-    }
-    let mended = if full { listed } else { FIRST_MENDED };
-    text += &mending(list.processes.iter().take(mended));
     if list.far > 0 {
-        text += &format!("\n{}", by_node(list));
+        let of = |shown, processes: &[ListedProcess]| {
+            let heading = Part::words("", "What mends them, `COMMAND` being their own:");
+            let parts = processes.iter().flat_map(move |it| mending(it, shown == Shown::Full));
+            std::iter::once(heading).chain(parts).map(move |part| (shown, part)).collect::<Vec<_>>()
+        };
+        let first = &list.processes[..list.far.min(FIRST_MENDED)];
+        answer = answer.and_gap();
+        for (shown, part) in
+            of(Shown::First, first).into_iter().chain(of(Shown::Full, &list.processes))
+        {
+            answer = answer.and(shown, part);
+        }
+        answer = answer.and_table(by_node(list), FIRST_NODES);
     }
     let passed = passed_over(&list.passed_over, list.least_far_bytes);
-    if !passed.is_empty() {
-        text.push('\n');
-    }
-    text + &passed.iter().map(|line| paragraph("", line)).collect::<String>()
+    let passed = passed.into_iter().map(|line| Part::words("", line));
+    answer.and_gap().and_all(Shown::Always, passed)
 }
 
-fn answer(list: &ProcessList) -> String {
+fn sentence(list: &ProcessList) -> String {
     let seen = count(list.looked_at, "process");
     match list.far {
         0 => format!("No process runs far from its memory: {seen} looked at."),
         far => {
             let bytes: u64 = list.nodes.iter().map(|node| node.far_bytes).sum();
-            let have = if far == 1 { "has" } else { "have" };
-            format!("{far} of {seen} {have} {} far from where they run.", Bytes(bytes))
+            let (have, they) = if far == 1 { ("has", "it runs") } else { ("have", "they run") };
+            format!("{far} of {seen} {have} {} far from where {they}.", Bytes(bytes))
         }
     }
 }
 
-fn processes(listed: &[ListedProcess]) -> String {
-    let header = ["PID", "user", "far", "of all", "memory by node", "ran on", "command"];
+fn processes(listed: &[ListedProcess]) -> Table {
+    let columns = ["PID", "user", "far", "of all", "memory on nodes", "ran on", "program"];
     let row = |process: &ListedProcess| {
         let far: u64 = process.far_bytes_by_node.values().sum();
         vec![
-            process.pid.to_string(),
-            excerpt_of(&printable(&process.user), 8),
-            if far > 0 { Bytes(far).to_string() } else { "-".into() },
-            percent_words(process.far_share),
-            memory(&process.bytes_by_node),
-            ran_on(process),
-            excerpt_of(&printable(&process.command.join(" ")), 24),
+            Cell::text(process.pid),
+            Cell::text(excerpt_of(&process.user, 8)),
+            if far > 0 { Cell::text(Bytes(far)) } else { Cell::Empty },
+            Cell::text(percent_words(process.far_share)),
+            Cell::text(memory(&process.bytes_by_node)),
+            Cell::text(nodes(process)),
+            Cell::text(program(process)),
         ]
     };
-    let rows = listed.iter().map(row).collect();
-    table_with_numbers(header.map(String::from).into(), rows, 0..1)
+    Table::new("", columns.map(Column::words), listed.iter().map(row))
 }
 
-/// On the nodes with most of it.
+/// The nodes with most of it, and how much.
 fn memory(by_node: &BTreeMap<u32, u64>) -> String {
+    let all = by_node.values().map(|&bytes| bytes as f64).sum::<f64>();
     let mut nodes: Vec<(u32, u64)> = by_node.iter().map(|(&node, &bytes)| (node, bytes)).collect();
-    nodes.sort_by_key(|&(node, bytes)| (std::cmp::Reverse(bytes), node));
-    let of = |&(node, bytes): &(u32, u64)| format!("{node}: {}", Bytes(bytes));
+    nodes.sort_by_key(|&(node, bytes)| (Reverse(bytes), node));
+    let of = |&(node, bytes): &(u32, u64)| format!("{node}: {:.0} %", 100.0 * bytes as f64 / all);
     let named: Vec<String> = nodes.iter().take(NAMED_NODES).map(of).collect();
     let more = if nodes.len() > NAMED_NODES { ", .." } else { "" };
     named.join(", ") + more
 }
 
-fn ran_on(process: &ListedProcess) -> String {
-    let cpus = process.cpus_last.to_string();
-    let nodes = match &process.running_on {
-        nodes if nodes.len() == 1 => format!("node {nodes}"),
-        nodes => format!("nodes {nodes}"),
+fn nodes(process: &ListedProcess) -> String {
+    let plural = if process.running_on.len() == 1 { "" } else { "s" };
+    format!("node{plural} {}", process.running_on)
+}
+
+/// Its name without folders and arguments.
+fn program(process: &ListedProcess) -> String {
+    let path = process.command.first().map_or("", String::as_str);
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path);
+    excerpt_of(name, 14)
+}
+
+/// The commands that mend a process; with all, its own too.
+fn mending(process: &ListedProcess, all: bool) -> Vec<Part> {
+    let Some(mending) = &process.mending else { return Vec::new() };
+    let pid = format!("{:>7}  ", process.pid);
+    let now = match (&mending.now, mending.needs_package, &mending.not_now) {
+        (Some(command), Some(package), _) => format!("`{command}`, of the package {package}"),
+        (Some(command), None, _) => format!("`{command}`"),
+        (None, _, why) => format!("nothing: {}", why.as_deref().unwrap_or("not known")),
     };
-    match cpus.len() {
-        1..=7 => format!("CPU {cpus}, {nodes}"),
-        _ => nodes,
-    }
+    let whose = all.then(|| {
+        let command = excerpt_of(&process.command.join(" "), 400);
+        let cpus = (&process.cpus_last, &process.cpus_allowed);
+        let threads = count(process.threads, "thread");
+        let ran = format!("{command}, {threads}, last on CPUs {} of {} allowed", cpus.0, cpus.1);
+        Part::words(pid.clone(), ran)
+    });
+    let first = if all { " ".repeat(pid.len()) } else { pid.clone() };
+    let next = format!("`{}`", mending.next_start);
+    let lines = [
+        Part::words(format!("{first}now         "), now),
+        Part::words(format!("{}next start  ", " ".repeat(pid.len())), next),
+    ];
+    whose.into_iter().chain(lines).collect()
 }
 
-fn mending<'a>(processes: impl Iterator<Item = &'a ListedProcess>) -> String {
-    let mut text = String::new();
-    for process in processes {
-        let Some(mending) = &process.mending else { continue };
-        let now = match (&mending.now, mending.needs_package, &mending.not_now) {
-            (Some(command), Some(package), _) => format!("{command}  (of the package {package})"),
-            (Some(command), None, _) => command.clone(),
-            (None, _, why) => format!("- ({})", why.as_deref().unwrap_or("nothing helps")),
-        };
-        let pid = format!("{:>7}", process.pid);
-        text += &paragraph(&format!("{pid}  now         "), &now);
-        text += &paragraph("         next start  ", &mending.next_start);
-    }
-    if text.is_empty() { text } else { format!("\nWhat mends them:\n{text}") }
-}
-
-fn by_node(list: &ProcessList) -> String {
-    let header = ["node", "CPUs near it", "memory of these processes", "far from them"];
-    let row = |node: &nearfar_place::ListedNode| {
+fn by_node(list: &ProcessList) -> Table {
+    let columns = ["node", "CPUs near it", "memory of processes", "far from them"];
+    let row = |node: &ListedNode| {
         vec![
-            node.node.to_string(),
-            if node.cpus.is_empty() { "-".into() } else { node.cpus.to_string() },
-            Bytes(node.bytes).to_string(),
-            Bytes(node.far_bytes).to_string(),
+            Cell::text(node.node),
+            if node.cpus.is_empty() { Cell::Empty } else { Cell::text(&node.cpus) },
+            Cell::text(Bytes(node.bytes)),
+            Cell::text(Bytes(node.far_bytes)),
         ]
     };
-    let rows = list.nodes.iter().map(row).collect();
-    table_with_numbers(header.map(String::from).into(), rows, 2..4)
+    let mut nodes: Vec<&ListedNode> = list.nodes.iter().collect();
+    nodes.sort_by_key(|node| (Reverse(node.far_bytes), node.node));
+    Table::new("", columns.map(Column::words), nodes.into_iter().map(row))
 }
 
 /// What was not looked at, and how it is.
@@ -151,7 +164,7 @@ fn passed_over(passed: &PassedOver, least: u64) -> Vec<String> {
     }
     if let Some(why) = &passed.first_failure {
         let failed = count(passed.failed, "process");
-        lines.push(format!("{failed} could not be looked at: {}.", printable(why)));
+        lines.push(format!("{failed} could not be looked at: {}.", why));
     }
     if passed.small > 0 {
         lines.push(format!(
@@ -161,4 +174,91 @@ fn passed_over(passed: &PassedOver, least: u64) -> Vec<String> {
         ));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_place::Mending;
+
+    use super::*;
+    use crate::answer::Room;
+
+    fn process(pid: u32) -> ListedProcess {
+        ListedProcess {
+            pid,
+            user: "a-long-user-name".into(),
+            command: ["/opt/\u{1b}[2Jsome/where/solver-of-all", "--input", "x y"]
+                .map(Into::into)
+                .into(),
+            bytes_by_node: [(0, 3 << 30), (1, 90 << 30), (7, 1 << 30)].into(),
+            threads: 3,
+            cpus_allowed: "0-255".parse().unwrap(),
+            cpus_last: "0-2,77".parse().unwrap(),
+            running_on: "0-1".parse().unwrap(),
+            far_bytes_by_node: [(1, 88 << 30)].into(),
+            far_share: 0.94,
+            is_far: true,
+            mending: Some(Mending {
+                now: Some(format!("migratepages {pid} 1 0")),
+                needs_package: Some("numactl"),
+                not_now: None,
+                next_start: "nearfar run --placement local:0 -- COMMAND".into(),
+            }),
+        }
+    }
+
+    fn list(processes: u32) -> ProcessList {
+        let node = |node| ListedNode {
+            node,
+            cpus: "0-15,128-143".parse().unwrap(),
+            bytes: 700 << 30,
+            far_bytes: u64::from(node) << 33,
+        };
+        ProcessList {
+            schema: "nearfar.ps/1",
+            nodes: (0..64).map(node).collect(),
+            processes: (1..=processes).map(|number| process(4_000_000 + number)).collect(),
+            looked_at: 200,
+            far: processes as usize,
+            passed_over: PassedOver {
+                small: 1200,
+                not_permitted: 31,
+                is_root: false,
+                are_others_hidden: true,
+                out_of_time: 4,
+                out_of_time_bytes: 9 << 30,
+                failed: 2,
+                first_failure: Some("/proc/7/numa_maps: 'x' is not a count".into()),
+            },
+            least_far_bytes: 16 << 20,
+            least_far_share: 0.1,
+        }
+    }
+
+    #[test]
+    fn the_first_screen_is_one_and_the_rest_is_told_in_full() {
+        let answer = process_list_answer(&list(100));
+        let first = answer.text(Room { width: 80, full: false });
+        let long = first.lines().filter(|line| line.chars().count() > 80).count();
+        assert!(long == 0 && first.lines().count() <= 40, "{first}");
+        assert!(first.starts_with("100 of 200 processes have "), "{first}");
+        let full = answer.text(Room { width: 80, full: true });
+        for pid in 4_000_001..=4_000_100 {
+            assert!(full.contains(&format!("`migratepages {pid} 1 0`")), "{pid}: {full}");
+        }
+        assert!(!full.contains('\u{1b}') && full.contains("--input x y, 3 threads"), "{full}");
+        for said in ["31 processes of other users", "4 processes with 9 GiB", "1200 processes"] {
+            assert!(first.contains(said), "'{said}' is not in {first}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_far_that_is_the_answer() {
+        let none = process_list_answer(&list(0)).text(Room { width: 80, full: false });
+        assert!(none.starts_with("No process runs far from its memory: 200 processes"), "{none}");
+        let mut one = list(0);
+        one.nodes.truncate(1);
+        let one = process_list_answer(&one).text(Room { width: 80, full: true });
+        assert_eq!(one, "This machine has one memory node, 0: nothing is far.\n");
+    }
 }

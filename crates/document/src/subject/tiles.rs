@@ -279,7 +279,7 @@ fn span_words<U: Quantity>(span: &PairSpan<U>) -> String {
     if relations.is_empty() { range } else { format!("{range}: {}", relations.join(", ")) }
 }
 
-fn relation_words(relation: Relation) -> &'static str {
+pub(super) fn relation_words(relation: Relation) -> &'static str {
     match relation {
         Relation::Local => "local",
         Relation::SamePackage => "same package",

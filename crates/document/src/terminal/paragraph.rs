@@ -1,22 +1,12 @@
 //! Text in lines of limited width.
 
-use crate::answer::NARROWEST;
-
-/// What texts keep to that are set without knowing their room.
-pub(crate) const WIDTH: usize = NARROWEST;
-
 /// Longer lines are hard to read.
 const LONGEST: usize = 100;
-
-/// [`paragraph_in`] of [`WIDTH`].
-pub(crate) fn paragraph(first: &str, text: &str) -> String {
-    paragraph_in(WIDTH, first, text)
-}
 
 /// The words of a text in lines of at most `width` characters, the first one behind
 /// `first`, the others behind so many spaces. A longer word has a line of its own. Code, which
 /// stands between two backticks, is not divided where a line holds it.
-pub(crate) fn paragraph_in(width: usize, first: &str, text: &str) -> String {
+pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let indent = first.chars().count();
     let room = width.min(LONGEST).saturating_sub(indent).max(1);
     let mut paragraph = String::new();
@@ -63,6 +53,8 @@ pub(crate) fn folded<'a>(words: impl IntoIterator<Item = &'a str>, width: usize)
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 80;
+
     #[test]
     fn words_are_kept_whole_and_in_order() {
         assert_eq!(folded(["one", "two", "three"], 7), ["one two", "three"]);
@@ -75,7 +67,7 @@ mod tests {
     #[test]
     fn code_is_not_divided() {
         let (words, code) = ("word ".repeat(14), "`a command with blanks`");
-        let text = paragraph("", &format!("{words}{code} and more"));
+        let text = paragraph(WIDTH, "", &format!("{words}{code} and more"));
         assert_eq!(text, format!("{}\n{code} and more\n", words.trim()));
     }
 
@@ -83,7 +75,7 @@ mod tests {
     fn paragraphs_hang_below_their_first_line() {
         let text = "word ".repeat(50);
         let lines: Vec<String> =
-            paragraph(" note: ", text.trim()).lines().map(Into::into).collect();
+            paragraph(WIDTH, " note: ", text.trim()).lines().map(Into::into).collect();
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH));
         assert!(lines[0].starts_with(" note: word") && lines[1].starts_with("       word"));
         let words = lines.iter().map(|line| line.matches("word").count()).sum::<usize>();

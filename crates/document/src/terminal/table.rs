@@ -1,24 +1,9 @@
 //! Tables for terminals.
 
-use std::ops::Range;
-
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::paragraph::WIDTH;
-
-/// A table with a header line, columns from `first_number` on set right.
-pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: usize) -> String {
-    let columns = header.len();
-    table_with_numbers(header, rows, first_number..columns)
-}
-
-/// A table whose columns behind the first are set in blocks below each other where they are
-/// too many for [`WIDTH`]; all but the first are set right.
-pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String {
-    columns_in_blocks(WIDTH, header, rows, |_| true)
-}
-
-/// The same for so many characters, of which these columns are set right.
+/// A table whose columns behind the first are set in blocks below each other where they are too many
+/// for so many characters; of all but the first these are set right.
 pub(crate) fn columns_in_blocks(
     most: usize,
     header: &[String],
@@ -86,15 +71,6 @@ const AT_END: usize = 1;
 /// Spaces before a table.
 const MARGIN: usize = 1;
 
-/// A table with a header line, the columns `numbers` set right.
-pub(crate) fn table_with_numbers(
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    numbers: Range<usize>,
-) -> String {
-    aligned(header, rows, |column| numbers.contains(&column))
-}
-
 fn aligned(
     header: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -120,12 +96,14 @@ fn aligned(
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 100;
+
     #[test]
     fn columns_that_do_not_fit_are_set_below_with_their_labels() {
         let header: Vec<String> = (0..40).map(|column| format!("column {column}")).collect();
         let rows: Vec<Vec<String>> =
             ["a", "b"].map(|row| (0..40).map(|column| format!("{row}{column}")).collect()).into();
-        let text = table_in_blocks(&header, &rows);
+        let text = columns_in_blocks(WIDTH, &header, &rows, |_| true);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         for column in 1..40 {
             assert_eq!(
@@ -142,6 +120,6 @@ mod tests {
         let blocks = text.split("\n\n").count();
         assert!(blocks > 1);
         assert_eq!(text.split_whitespace().filter(|word| *word == "a0").count(), blocks);
-        assert_eq!(table_in_blocks(&header[..3], &[]).lines().count(), 1);
+        assert_eq!(columns_in_blocks(WIDTH, &header[..3], &[], |_| true).lines().count(), 1);
     }
 }

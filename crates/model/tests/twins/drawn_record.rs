@@ -1,7 +1,6 @@
 //! Records of machines that the tests make, with noise as on real ones.
 
 use nearfar_machine::{Distances, Machine};
-use nearfar_model::{RecordFigures, Twins, Unmeasured};
 use nearfar_record::{Coordinates, Experiment, PairCoordinates, Record};
 use nearfar_specimen::{add_alone, pair, record_of};
 
@@ -86,12 +85,4 @@ pub fn record_by_round(
         }
     }
     record
-}
-
-pub fn twins(record: &Record) -> Twins {
-    nearfar_model::twins(&RecordFigures::new(record))
-}
-
-pub fn unmeasured(record: &Record) -> Vec<Unmeasured> {
-    nearfar_model::unmeasured(&RecordFigures::new(record))
 }

@@ -2,7 +2,8 @@
 
 use nearfar_model::{Against, Between, Place};
 
-use crate::drawn_record::{PLAN, Plan, machine, record, twins};
+use crate::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins;
 
 /// Two by two nodes in each package: the diagonal is further, and the firmware's
 /// distances do not say so.
