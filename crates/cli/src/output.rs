@@ -1,6 +1,5 @@
 //! Standard output and standard error.
 
-use std::error::Error;
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +21,7 @@ impl fmt::Display for OutputError {
     }
 }
 
-impl Error for OutputError {}
+impl std::error::Error for OutputError {}
 
 /// Prints figures. A reader that has gone away (`nearfar show | head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -35,32 +34,39 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
 /// error.
-pub fn print_by(
-    write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    let written = write(&mut out).and_then(|()| out.flush());
-    // What it could not write any more is not tried again.
-    let (_stdout, _unwritten) = out.into_parts();
-    match written {
-        Err(error) if !is_of_broken_pipe(&error) => Err(OutputError(error).into()),
+pub fn print_by(write: impl FnOnce(&mut Printed) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = Printed { out: BufWriter::new(io::stdout().lock()), reader_is_gone: false };
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if !out.reader_is_gone => Err(OutputError(error).into()),
         _ => Ok(()),
     }
 }
 
-/// Whether the reader has gone away; a format's library may have put an error of its own around that.
-fn is_of_broken_pipe(error: &io::Error) -> bool {
-    let mut cause: Option<&dyn Error> = Some(error);
-    while let Some(error) = cause {
-        if error
-            .downcast_ref::<io::Error>()
-            .is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
-        {
-            return true;
-        }
-        cause = error.source();
+/// Standard output, and whether somebody still reads it: a format's library may tell of that in an
+/// error of its own.
+pub struct Printed {
+    out: BufWriter<StdoutLock<'static>>,
+    reader_is_gone: bool,
+}
+
+impl Printed {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        let kind = done.as_ref().err().map(io::Error::kind);
+        self.reader_is_gone |= kind == Some(io::ErrorKind::BrokenPipe);
+        done
     }
-    false
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
+    }
 }
 
 /// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
