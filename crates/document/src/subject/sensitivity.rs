@@ -73,20 +73,17 @@ impl ProgramRuns {
             return origin.and_says(why.clone());
         }
         let programs = &self.found.programs;
-        let sentences = programs.iter().take(2 * FIRST_PROGRAMS);
-        let sentences = sentences.flat_map(|program| [self.sentence(program), share(program)]);
-        let mut answer = origin
-            .and_gap()
-            .and_all(Shown::First, sentences.flatten().map(|it| Part::words("", it)));
-        if programs.len() > FIRST_PROGRAMS {
-            answer = answer.and(
-                Shown::First,
-                Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS },
-            );
+        let mut answer = origin.and_gap();
+        let is_short = programs.len() <= if self.is_matrix() { 1 } else { FIRST_PROGRAMS };
+        if !is_short {
+            let summary = Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS };
+            answer = answer.and(Shown::First, summary);
+        } else {
+            let told = programs.iter().flat_map(|program| [self.sentence(program), share(program)]);
+            answer = answer.and_all(Shown::First, told.flatten().map(|it| Part::words("", it)));
         }
-        for (number, program) in programs.iter().enumerate() {
-            let in_first = programs.len() <= FIRST_PROGRAMS && number < FIRST_PROGRAMS;
-            answer = answer.and_answer(self.program(program, in_first));
+        for program in programs {
+            answer = answer.and_answer(self.program(program, is_short));
         }
         answer = answer.and_answer(self.best_programs()).and_gap();
         let record = self.record.as_ref().map(|path| Part::words("record of the runs: ", path));
@@ -198,10 +195,6 @@ impl ProgramRuns {
                 local.and_then(Self::figure).map_or(Cell::Empty, Cell::text),
                 worst.map_or(Cell::Empty, |(runs, _)| Cell::text(memory_words(runs))),
                 worst.map_or(Cell::Empty, |(_, performance)| Cell::text(ratio(performance))),
-                program
-                    .memory_share
-                    .found()
-                    .map_or(Cell::Empty, |it| Cell::text(percent_words(it.share))),
             ]
         };
         Table::new("", columns.map(Column::words), self.found.programs.iter().map(row))
