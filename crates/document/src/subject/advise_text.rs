@@ -191,7 +191,7 @@ impl AdvisedPlacement {
     fn left_out(&self) -> String {
         match self.uses.iter().map(|it| it.not_shown).max().unwrap_or(0) {
             0 => String::new(),
-            left => format!("{left} more placements: --full."),
+            left => format!("{}: --full.", count(left, "more placement")),
         }
     }
 
