@@ -14,6 +14,7 @@ mod mutilated;
 mod plugins;
 mod profile;
 mod ps;
+mod readme;
 mod records;
 mod remedies;
 mod run;
