@@ -44,6 +44,7 @@ mod roofline_program;
 mod run;
 mod sensitivity;
 mod sensitivity_counters;
+mod sensitivity_words;
 mod sharing;
 mod sharing_splits;
 mod show;

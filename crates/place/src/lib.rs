@@ -15,6 +15,7 @@ mod follow;
 mod job;
 mod kernel_weights;
 mod launch;
+mod listed_processes;
 mod loss;
 mod mending;
 mod metric_pattern;
@@ -37,14 +38,13 @@ pub use command_executor::CommandExecutor;
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};
+pub use listed_processes::{ListedNode, ListedProcess, NotListed, PassedOver, ProcessList};
 pub use loss::Loss;
 pub use mending::Mending;
 pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
-pub use process_list::{
-    ListedNode, ListedProcess, NotListed, PassedOver, ProcessList, ProcessQuestion, list_processes,
-};
+pub use process_list::{ProcessQuestion, list_processes};
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_memory::CountMethod;
 pub use report::{ReportedMemory, ReportedProcess, RunReport};

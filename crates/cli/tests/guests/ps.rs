@@ -85,9 +85,15 @@ fn processes_far_from_their_memory_are_listed_and_mended() {
         assert!(last.is_subset(&cpus.parse().unwrap()), "{process:#}");
         let command = process["command"].as_array().unwrap();
         assert_eq!(command[0], "toucher");
+        let all_far: u64 = process["far_bytes_by_node"]
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(Value::as_u64)
+            .sum();
         let next = process["mending"]["next_start"].as_str().unwrap();
         assert_eq!(next, format!("nearfar run --placement local:{home} -- COMMAND"));
-        for said in [process["pid"].to_string(), Bytes(far).to_string(), next.into()] {
+        for said in [process["pid"].to_string(), Bytes(all_far).to_string(), next.into()] {
             assert!(text.contains(&said), "'{said}' is not in\n{text}");
         }
     }

@@ -40,14 +40,15 @@ pub fn profile_answer(profile: &Profile) -> Answer {
     let notes = profile.notes.iter().map(|note| Part::words("note: ", note));
     let left = profile.notes.len().saturating_sub(FIRST_NOTES);
     let more = (left > 0).then(|| Part::words("", format!("--full: {}", count(left, "more note"))));
-    Answer::saying(sentence(profile))
+    let answer = Answer::saying(sentence(profile))
         .and_says(heading(profile))
         .and_all(Shown::Always, access(profile).map(|table| first(table, FIRST_PAIRS)))
         .and_answer(classes(profile))
         .and_all(Shown::Always, figures(profile).map(Part::table))
         .and_answer(counters(profile))
-        .and_all(Shown::Full, looks(profile).map(Part::table))
-        .and_gap()
+        .and_all(Shown::Full, looks(profile).map(Part::table));
+    let answer = if profile.notes.is_empty() { answer } else { answer.and_gap() };
+    answer
         .and_all(Shown::First, notes.clone().take(FIRST_NOTES).chain(more))
         .and_all(Shown::Full, notes)
 }
@@ -223,9 +224,9 @@ fn counters(profile: &Profile) -> Answer {
         };
         Part::words("", format!("{words} (--full says why)"))
     });
+    let gap = (!reasons.is_empty()).then_some(Part::Gap);
     Answer::default()
-        .and_gap()
-        .and_all(Shown::First, missing)
+        .and_all(Shown::First, gap.into_iter().chain(missing))
         .and_all(Shown::Full, table.map(Part::table).into_iter().chain(scaled))
         .and_all(Shown::Full, unavailable_parts(reasons.into_iter()))
 }

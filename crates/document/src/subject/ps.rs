@@ -11,9 +11,9 @@ use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
 /// Processes, remedies and nodes that the first screen has room for.
-const FIRST_PROCESSES: usize = 10;
+const FIRST_PROCESSES: usize = 8;
 const FIRST_MENDED: usize = 4;
-const FIRST_NODES: usize = 8;
+const FIRST_NODES: usize = 4;
 
 /// Nodes that a process's row names, those with most of its memory.
 const NAMED_NODES: usize = 2;
@@ -44,8 +44,9 @@ pub fn process_list_answer(list: &ProcessList) -> Answer {
         answer = answer.and_table(by_node(list), FIRST_NODES);
     }
     let passed = passed_over(&list.passed_over, list.least_far_bytes);
+    let gap = (!passed.is_empty()).then_some(Part::Gap);
     let passed = passed.into_iter().map(|line| Part::words("", line));
-    answer.and_gap().and_all(Shown::Always, passed)
+    answer.and_all(Shown::Always, gap.into_iter().chain(passed))
 }
 
 fn sentence(list: &ProcessList) -> String {
@@ -61,16 +62,16 @@ fn sentence(list: &ProcessList) -> String {
 }
 
 fn processes(listed: &[ListedProcess]) -> Table {
-    let columns = ["PID", "user", "far", "of all", "memory on nodes", "ran on", "program"];
+    let columns = ["PID", "user", "far", "of all", "memory by node", "on nodes", "program"];
     let row = |process: &ListedProcess| {
         let far: u64 = process.far_bytes_by_node.values().sum();
         vec![
             Cell::text(process.pid),
-            Cell::text(excerpt_of(&process.user, 8)),
+            Cell::text(shortened(&process.user, 8)),
             if far > 0 { Cell::text(Bytes(far)) } else { Cell::Empty },
             Cell::text(percent_words(process.far_share)),
             Cell::text(memory(&process.bytes_by_node)),
-            Cell::text(nodes(process)),
+            Cell::text(&process.running_on),
             Cell::text(program(process)),
         ]
     };
@@ -84,20 +85,22 @@ fn memory(by_node: &BTreeMap<u32, u64>) -> String {
     nodes.sort_by_key(|&(node, bytes)| (Reverse(bytes), node));
     let of = |&(node, bytes): &(u32, u64)| format!("{node}: {:.0} %", 100.0 * bytes as f64 / all);
     let named: Vec<String> = nodes.iter().take(NAMED_NODES).map(of).collect();
-    let more = if nodes.len() > NAMED_NODES { ", .." } else { "" };
-    named.join(", ") + more
+    named.join(", ")
 }
 
-fn nodes(process: &ListedProcess) -> String {
-    let plural = if process.running_on.len() == 1 { "" } else { "s" };
-    format!("node{plural} {}", process.running_on)
+/// With a plus sign for what does not fit, as ps(1) has it.
+fn shortened(word: &str, most: usize) -> String {
+    if word.chars().count() <= most {
+        return word.into();
+    }
+    word.chars().take(most - 1).chain(['+']).collect()
 }
 
 /// Its name without folders and arguments.
 fn program(process: &ListedProcess) -> String {
     let path = process.command.first().map_or("", String::as_str);
     let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path);
-    excerpt_of(name, 14)
+    shortened(name, 14)
 }
 
 /// The commands that mend a process; with all, its own too.

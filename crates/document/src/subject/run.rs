@@ -55,7 +55,7 @@ fn memory_words(report: &RunReport) -> String {
     let all = Bytes(memory.own_bytes_by_node.values().sum());
     match memory.largest_deviation {
         Some(off) if memory.is_as_asked() => {
-            format!("its memory is where it was asked for, {all} within {}", percent(off))
+            format!("its memory is where it was asked for: {all}, within {}", percent(off))
         }
         Some(off) => format!(
             "its memory is not all where it was asked for: a node's share of {all} is off by {}",

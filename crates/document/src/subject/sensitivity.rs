@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::MemoryPolicy;
-use nearfar_model::{
-    BoundsStanding, PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity,
-};
+use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity};
 use nearfar_record::{Better, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
-use super::figures::{count, percent_words, rounded, significant};
+use super::figures::{count, percent_words, significant};
 use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
+use super::sensitivity_words::{memory_words, name, notes, ratio, ratio_span, runs_of, share};
 use super::who::Who;
 use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
@@ -21,9 +19,6 @@ use crate::table::{Cell, Column, Table};
 const FIRST_PROGRAMS: usize = 2;
 const FIRST_ROWS: usize = 6;
 const FIRST_NOTES: usize = 2;
-
-/// Below this fraction of the pages a line says that they were elsewhere.
-const PLACED: f64 = 0.9;
 
 /// How sensitive programs are to where their memory is (docs/sensitivity.md); `sensitivity --json`
 /// prints it.
@@ -78,20 +73,17 @@ impl ProgramRuns {
             return origin.and_says(why.clone());
         }
         let programs = &self.found.programs;
-        let sentences = programs.iter().take(2 * FIRST_PROGRAMS);
-        let sentences = sentences.flat_map(|program| [self.sentence(program), share(program)]);
-        let mut answer = origin
-            .and_gap()
-            .and_all(Shown::First, sentences.flatten().map(|it| Part::words("", it)));
-        if programs.len() > FIRST_PROGRAMS {
-            answer = answer.and(
-                Shown::First,
-                Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS },
-            );
+        let mut answer = origin.and_gap();
+        let is_short = programs.len() <= if self.is_matrix() { 1 } else { FIRST_PROGRAMS };
+        if !is_short {
+            let summary = Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS };
+            answer = answer.and(Shown::First, summary);
+        } else {
+            let told = programs.iter().flat_map(|program| [self.sentence(program), share(program)]);
+            answer = answer.and_all(Shown::First, told.flatten().map(|it| Part::words("", it)));
         }
-        for (number, program) in programs.iter().enumerate() {
-            let in_first = programs.len() <= FIRST_PROGRAMS && number < FIRST_PROGRAMS;
-            answer = answer.and_answer(self.program(program, in_first));
+        for program in programs {
+            answer = answer.and_answer(self.program(program, is_short));
         }
         answer = answer.and_answer(self.best_programs()).and_gap();
         let record = self.record.as_ref().map(|path| Part::words("record of the runs: ", path));
@@ -184,7 +176,7 @@ impl ProgramRuns {
         let where_to = memory_words(worst);
         let at = median(worst).unwrap_or_default();
         Some(format!(
-            "{label}: {local}{at} with {where_to}, {} of its local performance",
+            "{label}: {local}{at} with {where_to}: {} of local performance",
             ratio(performance)
         ))
     }
@@ -203,10 +195,6 @@ impl ProgramRuns {
                 local.and_then(Self::figure).map_or(Cell::Empty, Cell::text),
                 worst.map_or(Cell::Empty, |(runs, _)| Cell::text(memory_words(runs))),
                 worst.map_or(Cell::Empty, |(_, performance)| Cell::text(ratio(performance))),
-                program
-                    .memory_share
-                    .found()
-                    .map_or(Cell::Empty, |it| Cell::text(percent_words(it.share))),
             ]
         };
         Table::new("", columns.map(Column::words), self.found.programs.iter().map(row))
@@ -393,100 +381,74 @@ pub(crate) fn cells(
     Table::new(caption, columns, rows)
 }
 
-pub(crate) fn memory_words(runs: &PlacedRuns) -> String {
-    match (runs.memory_node, runs.is_local) {
-        (Some(node), true) => format!("node {node} (local)"),
-        (Some(node), false) => format!("node {node}"),
-        (None, _) => match &runs.binding.memory {
-            MemoryPolicy::Interleave(nodes) => format!("nodes {nodes} interleaved"),
-            _ => "several nodes".into(),
-        },
-    }
-}
+#[cfg(test)]
+mod tests {
+    use nearfar_record::{Executor, Outcome};
 
-fn ratio(value: f64) -> String {
-    rounded(value, 3)
-}
+    use super::*;
+    use crate::answer::Room;
+    use crate::subject::origin::Seals;
 
-fn ratio_span([low, high]: [f64; 2]) -> String {
-    let (low, high) = (ratio(low), ratio(high));
-    if low == high { low } else { format!("{low} to {high}") }
-}
-
-/// `6 runs`, `6 to 15 runs`.
-fn runs_of(program: &ProgramSensitivity) -> String {
-    let runs =
-        program.placements.iter().filter_map(|at| at.runs.as_ref()).map(|it| it.figure.count);
-    let (least, most) =
-        runs.fold((usize::MAX, 0), |(least, most), runs| (least.min(runs), most.max(runs)));
-    match (least, most) {
-        (_, 0) => "no run that ended well".into(),
-        (least, most) if least == most => count(most, "run"),
-        (least, most) => format!("{least} to {most} runs"),
-    }
-}
-
-/// A program's label, of which a stranger's record may have any length.
-fn name(label: &str) -> String {
-    const LONGEST: usize = 40;
-    let short: String = label.chars().take(LONGEST).collect();
-    let more = if short.len() < label.len() { ".." } else { "" };
-    format!("{short}{more}")
-}
-
-/// How much of a program's time moves with bandwidth; nothing where no classes say what that allows.
-fn share(program: &ProgramSensitivity) -> Option<String> {
-    let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
-    match program.memory_share.as_result() {
-        Ok(share) => Some(format!(
-            "{} of its local time scales with bandwidth ({} to {}; {}, worst error {})",
-            percent_words(share.share),
-            percent_words(share.interval.0),
-            percent_words(share.interval.1),
-            count(share.placements, "placement"),
-            percent_words(share.worst_error)
-        )),
-        Err(why) => {
-            has_bounds.then(|| format!("How much scales with bandwidth is not known: {why}"))
+    /// Programs without runs at each of 8 nodes, of one initiator or of 8.
+    fn programs(count: usize, initiators: u32) -> ProgramRuns {
+        let runs = |initiator: u32, node: u32| PlacedRuns {
+            case: format!("commands/it/initiator{initiator}/node{node}"),
+            initiator,
+            cpu_node: Some(initiator),
+            memory_node: Some(node),
+            binding: format!("cpus={initiator} mem=preferred:{node}").parse().unwrap(),
+            is_local: initiator == node,
+            runs: None,
+            performance: None,
+            placed_share: Some(0.5),
+            seen_bytes: None,
+            not_seen: None,
+            strayed_runs: 0,
+            counted: None,
+            bounds: None,
+            standing: None,
+            expected: None,
+            refused: Vec::new(),
+        };
+        let program = |number: usize| ProgramSensitivity {
+            label: format!("a program with a long name, number {number}"),
+            memory_share: Outcome::Unknown { unknown: "nobody asked".into() },
+            placements: (0..initiators)
+                .flat_map(|initiator| (0..8).map(move |node| (initiator, node)))
+                .map(|(initiator, node)| runs(initiator, node))
+                .collect(),
+        };
+        let found = Sensitivity {
+            programs: (0..count).map(program).collect(),
+            ..Sensitivity::of_none(None)
+        };
+        ProgramRuns {
+            schema: "nearfar.sensitivity/3",
+            measured: Origin {
+                host: "node17".into(),
+                started: "2026-11-23T01:02:03Z".into(),
+                executor: Executor::Native,
+                sealing: Seals { seals: "fit", lines: Vec::new(), count: 0, finding: None },
+                who: Who::default(),
+            },
+            record: Some("/home/somebody/.local/state/nearfar/programs/node17.jsonl".into()),
+            nothing_to_choose: None,
+            reference: None,
+            alphas: None,
+            counters: None,
+            found,
         }
     }
-}
 
-/// What to know of a program's runs.
-fn notes(program: &ProgramSensitivity, who: &Who) -> Vec<String> {
-    let mut notes = Vec::new();
-    for runs in &program.placements {
-        let place = format!("{}, {}", who.cpus(runs.initiator), memory_words(runs));
-        for refusal in &runs.refused {
-            notes.push(format!("{place}: refused: {}", refusal.reason.text));
-        }
-        if let Some(share) = runs.placed_share.filter(|share| *share < PLACED) {
-            notes.push(format!(
-                "{place}: {} of the program's pages were there; it places some itself, or the node \
-                 had no room",
-                percent_words(share)
-            ));
-        }
-        match runs.standing {
-            Some(BoundsStanding::Below) => notes.push(format!(
-                "{place}: slower than bandwidth explains: latency, or links that its threads share"
-            )),
-            Some(BoundsStanding::Above) => notes.push(format!(
-                "{place}: faster than bandwidth explains: more of the machine serves it than one \
-                 thread's streams use"
-            )),
-            Some(BoundsStanding::Within) | None => {}
+    #[test]
+    fn the_first_screen_is_one_whatever_was_run() {
+        for (count, initiators) in [(1, 1), (2, 1), (40, 1), (1, 8), (2, 8), (40, 8)] {
+            let answer = programs(count, initiators).answer();
+            let text = answer.text(Room { width: 80, full: false });
+            let long: Vec<&str> = text.lines().filter(|it| it.chars().count() > 80).collect();
+            assert!(long.is_empty() && text.lines().count() <= 40, "{long:#?}\n{text}");
+            let full = answer.text(Room { width: 80, full: true });
+            assert!(full.contains(&format!("number {}, no run", count - 1)), "{full}");
         }
     }
-    let strayed: usize = program.placements.iter().map(|runs| runs.strayed_runs).sum();
-    if strayed > 0 {
-        notes.push(format!(
-            "in {} its threads were seen on other CPUs than asked for; it sets its own affinity",
-            count(strayed, "run")
-        ));
-    }
-    if let Some(why) = program.placements.iter().find_map(|runs| runs.not_seen.as_ref()) {
-        notes.push(format!("where its pages were is not known everywhere: {why}"));
-    }
-    notes
 }

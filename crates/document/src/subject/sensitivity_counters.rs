@@ -6,7 +6,8 @@ use nearfar_units::format_significant;
 
 use super::counter_reasons::unavailable_parts;
 use super::figures::{count, percent_words};
-use super::sensitivity::{cells, memory_words};
+use super::sensitivity::cells;
+use super::sensitivity_words::memory_words;
 use super::who::Who;
 use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
