@@ -77,7 +77,6 @@ impl Nearness {
 
 /// Bytes without a part of them.
 #[expect(
-    clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a part of bytes below 2^52, which is not negative"
