@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! N r    r the rate of each of N threads, initiators c with n_c threads, pages by shares s_cm
-//! r <= 1 / sum over m of s_cm / (P_cm / n_c)        one node after the other, as fast as alone
+//! r <= 1 / sum over m of s_cm / (P_cm / n_c)        narrow: one node after the other, as fast as alone
+//! r <= P_cm / (n_c s_cm), 1 / sum over m of s_cm / d_cm    wide: each path full, d_cm of one thread
 //! r * sum over c of n_c s_cm <= K_m                 the controller
 //! r * sum over c of p, m of q of n_c s_cm <= L_pq   the link from package p to package q
 //! ```
@@ -134,6 +135,12 @@ impl LonePairs {
         Some(Bounds { narrow, wide: (least * count / f64::from(fewest)).min(most).max(narrow) })
     }
 
+    /// What a thread of the fewest that were measured moves.
+    fn one_thread(&self, initiator: u32, node: u32) -> Option<f64> {
+        let (&fewest, &least) = self.cells.get(&(initiator, node))?.first_key_value()?;
+        Some(least / f64::from(fewest))
+    }
+
     /// The most that any of these pairs moves, and what all initiators of them move together.
     fn carried(&self, is_part: impl Fn(u32, u32) -> bool) -> Bounds {
         let mut by_initiator: BTreeMap<u32, f64> = BTreeMap::new();
@@ -165,7 +172,8 @@ impl LonePairs {
             for (&node, &share) in shares.iter().filter(|(_, share)| **share > 0.0) {
                 let alone = self.alone(workers.initiator, node, workers.threads)?;
                 seconds.narrow += share * threads / alone.narrow;
-                seconds.wide += share * threads / alone.wide;
+                seconds.wide += share / self.one_thread(workers.initiator, node)?;
+                rate.wide = rate.wide.min(alone.wide / (threads * share));
                 *on_node.entry(node).or_default() += threads * share;
                 let ends = package_of(workers.initiator).zip(home_of(node));
                 if let Some(ends) = ends.filter(|(from, to)| from != to) {

@@ -39,7 +39,9 @@ fn told(words: &str) -> String {
     let is_figures = ["model", "predict", "advise", "compare", "profile", "sensitivity"]
         .iter()
         .any(|it| words.starts_with(&format!("nearfar {it}")));
-    if is_figures && output.status.code() != Some(2) {
+    // What is typed elsewhere is as long as it is.
+    let is_typed = words.contains(" --as ");
+    if is_figures && !is_typed && output.status.code() != Some(2) {
         // Names of files and machines are as long as they are, and Markdown has no lines of its own.
         let is_free = |line: &&str| line.starts_with("record: ") || line.starts_with("simulated-");
         let lines = said.lines().filter(|line| !is_free(line) && !words.contains(".md"));
