@@ -79,7 +79,7 @@ pub const MOST_TOLERANCE: f64 = 0.03;
 /// The same of weights on nodes that differ.
 const MOST_OF_WEIGHTS: f64 = 0.015;
 
-/// The same between placements without weights, which are equally easy to type.
+/// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
@@ -105,20 +105,25 @@ pub fn least_effort<T>(
     worth: impl Fn(&T) -> f64,
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
-    let best_of = |places: &[usize]| {
-        places.iter().map(|&it| worth(&all[it])).fold(f64::NEG_INFINITY, f64::max)
+    let best = all.iter().map(&worth).fold(f64::NEG_INFINITY, f64::max);
+    let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
+    let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
+        let least = of * (1.0 - reach.min(most));
+        let is_near = |&place: &usize| is_wanted(&all[place]) && worth(&all[place]) >= least;
+        (0..all.len()).filter(is_near).collect()
     };
-    let everything: Vec<usize> = (0..all.len()).collect();
-    let best = best_of(&everything);
-    let is_plain = |place: &usize| {
-        let (it, effort) = (&all[*place], effort(&all[*place]));
-        let most = if effort.is_alike { MOST_TOLERANCE } else { MOST_OF_WEIGHTS };
-        effort.kind < CandidateKind::Weighted && worth(it) >= best * (1.0 - reach.min(most))
-    };
-    let plain: Vec<usize> = everything.iter().copied().filter(is_plain).collect();
-    let asked = if plain.is_empty() { everything } else { plain };
-    let least = best_of(&asked) * (1.0 - reach.min(MOST_OF_NODES));
-    asked.into_iter().filter(|&it| worth(&all[it]) >= least).min_by(|&a, &b| {
+    let mut asked = near(&|it| is_plain(it) && effort(it).is_alike, best, MOST_TOLERANCE);
+    let plain = near(&is_plain, best, MOST_OF_WEIGHTS);
+    let best_plain = plain.iter().map(|&it| worth(&all[it])).fold(f64::NEG_INFINITY, f64::max);
+    asked.extend(
+        plain
+            .into_iter()
+            .filter(|&it| worth(&all[it]) >= best_plain * (1.0 - reach.min(MOST_OF_NODES))),
+    );
+    if asked.is_empty() {
+        asked = near(&|_| true, best, MOST_OF_NODES);
+    }
+    asked.into_iter().min_by(|&a, &b| {
         let (a, b) = (&all[a], &all[b]);
         effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
     })
@@ -258,5 +263,36 @@ impl Candidate {
     /// Whether it may be recommended: it is not known not to fit, and a command applies it.
     pub fn is_eligible(&self) -> bool {
         !self.needs_change && !matches!(self.room, Room::TooSmall { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kind, worth and likeness of placements, and which is taken.
+    fn taken(all: &[(CandidateKind, f64, bool)]) -> usize {
+        let effort = |it: &(CandidateKind, f64, bool)| Effort {
+            kind: it.0,
+            is_partial: false,
+            initiators: 1,
+            nodes: 2,
+            is_alike: it.2,
+        };
+        least_effort(all, 0.044, |it| it.1, effort).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_told_from_the_best_and_asks_least_is_taken_and_nothing_worse() {
+        use CandidateKind::{Interleave, OneNode, Weighted};
+        // Weights on equal nodes, 2.1 % ahead of interleaving; then 4 %.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, true)]), 1);
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 135.0, true)]), 0);
+        // On nodes that differ they count from 1.5 % on.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, false)]), 0);
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 139.5, false)]), 1);
+        // One node is alike to itself, and far behind.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (OneNode, 40.0, true)]), 0);
+        assert_eq!(taken(&[(Interleave, 141.0, false), (OneNode, 40.0, true)]), 0);
     }
 }

@@ -34,13 +34,38 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
 /// error.
-pub fn print_by(
-    write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+pub fn print_by(write: impl FnOnce(&mut Printed) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = Printed { out: BufWriter::new(io::stdout().lock()), reader_is_gone: false };
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
+        Err(error) if !out.reader_is_gone => Err(OutputError(error).into()),
         _ => Ok(()),
+    }
+}
+
+/// Standard output, and whether somebody still reads it: a format's library may tell of that in an
+/// error of its own.
+pub struct Printed {
+    out: BufWriter<StdoutLock<'static>>,
+    reader_is_gone: bool,
+}
+
+impl Printed {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        let kind = done.as_ref().err().map(io::Error::kind);
+        self.reader_is_gone |= kind == Some(io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
     }
 }
 

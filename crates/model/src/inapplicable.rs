@@ -60,6 +60,7 @@ impl Inapplicable {
             | ReasonCode::OnePackage
             | ReasonCode::OneCore
             | ReasonCode::OneMemoryKind
+            | ReasonCode::NoDevice
             | ReasonCode::NoVariant => Self::here(why),
             ReasonCode::FullSuiteOnly => missing(why, Suite::Full),
             _ => missing(why, Suite::Standard),

@@ -39,7 +39,7 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
     /// So many placements for each use, beside the default and what is recommended
-    #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "full")]
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "full")]
     pub top: usize,
     /// All placements that were compared
     #[arg(long)]
@@ -61,19 +61,19 @@ pub struct AdviseArguments {
     pub command: Vec<OsString>,
 }
 
+impl AdviseArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
 /// Initiators by their numbers: 0-3,8.
 #[derive(Debug, Clone)]
 pub struct Initiators(pub Vec<u32>);
 
 fn numbers(text: &str) -> Result<Initiators, QuantityError> {
     parse_numbers(text).map(Initiators)
-}
-
-impl AdviseArguments {
-    /// In which form to answer.
-    pub fn form(&self) -> AnswerForm {
-        AnswerForm { as_json: self.json, full: self.full }
-    }
 }
 
 /// What a program asks of memory.

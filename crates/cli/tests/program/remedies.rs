@@ -2,7 +2,8 @@
 //! there afterwards.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use nearfar_flow::builtin_machines;
 use serde_json::Value;
@@ -66,22 +67,21 @@ fn models_without(record: &Path) -> Vec<(String, Option<String>)> {
     named.collect()
 }
 
-/// Types a remedy as it is printed, but for where its record goes.
-fn typed(command: &str, record: &Path) {
+/// Types a remedy as it is printed, but for where a new record goes; and the record that it leaves: the
+/// same where it adds to that.
+fn typed(command: &str, record: &Path, new: &Path) -> PathBuf {
     let arguments = command.strip_prefix("nearfar ").unwrap();
-    let out = if arguments.contains("--append") || arguments.contains("--resume") {
-        String::new()
-    } else {
-        format!(" --out {}", record.display())
-    };
+    let is_added = arguments.contains("--append") || arguments.contains("--resume");
+    let out = if is_added { String::new() } else { format!(" --out {}", new.display()) };
     let output = run(&mut asked(&format!("{arguments}{out}")));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    if is_added { record.into() } else { new.into() }
 }
 
 fn holds(machine: &str, records: &[(&str, &str)]) {
     let place = folder().join(format!("remedies-{machine}"));
-    std::fs::create_dir_all(&place).unwrap();
+    fs::create_dir_all(&place).unwrap();
     for (name, options) in records {
         let record = place.join(format!("{name}.jsonl"));
         let words =
@@ -93,12 +93,15 @@ fn holds(machine: &str, records: &[(&str, &str)]) {
             assert!(!said.is_empty(), "{machine}, {name}");
             continue;
         }
+        // What is added to a record is taken away again.
+        let whole = fs::read(&record).unwrap();
+        let again = || fs::write(&record, &whole).unwrap();
         let mut done: BTreeSet<String> = BTreeSet::new();
         for (number, (model, remedy)) in models_without(&record).into_iter().enumerate() {
             let Some(command) = remedy else { continue };
             let mended = place.join(format!("{name}-{number}.jsonl"));
-            typed(&command, &mended);
-            let left = models_without(&mended);
+            let left = models_without(&typed(&command, &record, &mended));
+            again();
             let is_left = left.iter().any(|(it, _)| *it == model);
             assert!(!is_left, "{machine}, {name}: no {model} model after `{command}`: {left:?}");
             done.insert(command);
@@ -108,27 +111,26 @@ fn holds(machine: &str, records: &[(&str, &str)]) {
             for command in commands(&said) {
                 let mended = place.join(format!("{name}-of-{number}.jsonl"));
                 let is_done = !done.insert(command.clone());
-                if !is_done || !is_told {
-                    typed(&command, &mended);
+                if is_done && is_told {
+                    continue;
                 }
+                let mended = typed(&command, &record, &mended);
                 if !is_told {
                     let (is_told, after) = answer(question, &mended);
                     let what = format!("{machine}, {name}: {question} after `{command}`");
                     assert!(is_told, "{what}: {after}\nbefore: {said}");
                 }
+                again();
             }
         }
     }
 }
 
-/// Kinds of machines: two nodes, several in a package, memory-only nodes, devices, a single initiator.
+/// Two packages with devices, and one package with two kinds of memory: the rest takes minutes.
 #[test]
 fn remedies_work_when_they_are_typed() {
-    for machine in ["intel-2p", "skylake-hybrid", "amd-2p-two-hubs"] {
-        holds(machine, &RECORDS);
-    }
-    holds("two-socket-cxl", &RECORDS[..1]);
-    holds("joe0", &RECORDS[..1]);
+    holds("intel-2p", &RECORDS[2..]);
+    holds("skylake-hybrid", &RECORDS[..1]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_advise::{
     AdvisingModel, Candidate, CandidateKind, Launcher, MOST_TOLERANCE, Pattern, Room,
 };
+use nearfar_machine::MemoryPolicy;
 use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, Quantity};
 
@@ -23,12 +24,16 @@ use crate::terminal::paragraph::folded;
 /// a shell reads them.
 const COMMAND_WIDTH: usize = 72;
 
-/// A placement with its figure and its gain by use.
+/// A placement with what it gives by use.
 struct Row {
     name: String,
+    /// Of its threads.
+    nodes: String,
+    /// How many others cannot be told from it.
+    alike: usize,
     /// The largest of its figures, GB/s.
     rate: f64,
-    cells: BTreeMap<usize, (String, String)>,
+    cells: BTreeMap<usize, String>,
 }
 
 impl AdvisedPlacement {
@@ -131,41 +136,42 @@ impl AdvisedPlacement {
         let mut rows: Vec<Row> = Vec::new();
         for (column, of_use) in self.uses.iter().enumerate() {
             for (place, it) in of_use.candidates.iter().enumerate() {
-                let name = self.name(of_use, it);
+                let (name, nodes) = (self.name(of_use, it), self.nodes(it));
                 let is_best = of_use.recommended == Some(place);
-                let cells = (figure(&it.candidate, is_best), gain_words(&it.candidate));
+                let cell = figure(&it.candidate, is_best);
                 let rate = it.candidate.predicted.value.in_unit();
-                let known = rows.iter().position(|row| row.name == name);
-                let row = known.unwrap_or_else(|| {
-                    rows.push(Row { name, rate, cells: BTreeMap::new() });
+                let is_known = |row: &Row| row.name == name && row.nodes == nodes;
+                let row = rows.iter().position(is_known).unwrap_or_else(|| {
+                    rows.push(Row { name, nodes, alike: 0, rate, cells: BTreeMap::new() });
                     rows.len() - 1
                 });
                 if let Some(row) = rows.get_mut(row) {
                     row.rate = row.rate.max(rate);
-                    row.cells.entry(column).or_insert(cells);
+                    row.alike = row.alike.max(it.candidate.ties.len());
+                    row.cells.entry(column).or_insert(cell);
                 }
             }
         }
         rows.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        let has_nodes = rows.iter().any(|row| row.nodes != rows[0].nodes);
         let mut columns = vec![Column::words("placement")];
-        for of_use in &self.uses {
-            let used = match of_use.pattern {
-                Pattern::Private | Pattern::Regular => "own part",
-                Pattern::Shared | Pattern::Irregular => "any part",
-            };
-            columns.extend([used, "gain"].map(Column::words));
-        }
-        let uses = self.uses.len();
+        columns.extend(has_nodes.then(|| Column::words("threads near")));
+        let used = |of_use: &AdvisedUse| match of_use.pattern {
+            Pattern::Private | Pattern::Regular => "own part",
+            Pattern::Shared | Pattern::Irregular => "any part",
+        };
+        columns.extend(self.uses.iter().map(used).map(Column::words));
         let line = |row: &Row| {
-            let mut line = vec![Cell::text(&row.name)];
-            for column in 0..uses {
-                let (figure, gain) = row.cells.get(&column).cloned().unwrap_or_default();
-                line.extend([figure, gain].map(|words| match words.as_str() {
-                    "" => Cell::Empty,
-                    _ => Cell::text(words),
-                }));
-            }
-            line
+            let name = match row.alike {
+                0 => row.name.clone(),
+                alike => format!("{} ({alike} alike)", row.name),
+            };
+            let nodes = has_nodes.then(|| Cell::text(&row.nodes));
+            let cells = (0..self.uses.len()).map(|column| match row.cells.get(&column) {
+                Some(words) => Cell::text(words),
+                None => Cell::Empty,
+            });
+            std::iter::once(Cell::text(name)).chain(nodes).chain(cells).collect()
         };
         let kernel = self.uses.first().map_or("", |it| it.basis.kernel.as_str());
         Table::new(
@@ -175,11 +181,17 @@ impl AdvisedPlacement {
         )
     }
 
+    /// The nodes of the CPUs that threads run on.
+    fn nodes(&self, it: &AdvisedCandidate) -> String {
+        let initiators = it.candidate.team.workers.iter().map(|it| it.initiator);
+        self.measured.who.nodes(initiators)
+    }
+
     /// How much the table leaves out.
     fn left_out(&self) -> String {
         match self.uses.iter().map(|it| it.not_shown).max().unwrap_or(0) {
             0 => String::new(),
-            left => format!("{left} more placements: --full."),
+            left => format!("{}: --full.", count(left, "more placement")),
         }
     }
 
@@ -189,36 +201,27 @@ impl AdvisedPlacement {
         let candidate = &it.candidate;
         let is_default_node = |default: &AdvisedCandidate| {
             let ratio = candidate.predicted.value / default.candidate.predicted.value;
-            default.candidate.kind == FirstTouch && (ratio - 1.0).abs() <= MOST_TOLERANCE
+            default.candidate.is_default
+                && default.candidate.kind == FirstTouch
+                && (ratio - 1.0).abs() <= MOST_TOLERANCE
         };
         let mut defaults = self.uses.iter().flat_map(|it| &it.candidates);
-        let mut name = match candidate.kind {
+        let policy = candidate.policies.first();
+        let name = match candidate.kind {
             FirstTouch if of_use.basis.is_default_seen => "as it was seen".into(),
             FirstTouch => "all first touched by one thread".to_string(),
             Local if candidate.needs_change => "each thread writes its part first".into(),
-            Local => "own node of each thread (first touch)".into(),
-            OneNode if defaults.any(|it| it.candidate.is_default && is_default_node(it)) => {
-                "all first touched by one thread".into()
-            }
+            Local => "own node of each thread".into(),
+            OneNode if defaults.any(is_default_node) => "all first touched by one thread".into(),
             ByInitiator => "weights for each node's own threads".into(),
-            OneNode | Interleave | Weighted => {
-                let policy = candidate.policies.first();
-                policy.map_or_else(String::new, ToString::to_string)
+            // The command has them.
+            Weighted => {
+                let nodes = policy.and_then(MemoryPolicy::nodes).unwrap_or_default();
+                format!("weights on nodes {nodes}")
             }
+            OneNode | Interleave => policy.map_or_else(String::new, ToString::to_string),
         };
-        let default = of_use.candidates.iter().find(|it| it.candidate.is_default);
-        let is_own_team = default.is_none_or(|it| it.candidate.team == candidate.team);
-        if !is_own_team {
-            let initiators = candidate.team.workers.iter().map(|it| it.initiator);
-            name += &format!(", {}", self.measured.who.all_cpus(initiators));
-        }
-        if matches!(candidate.room, Room::TooSmall { .. }) {
-            name += " (no room)";
-        }
-        match candidate.ties.len() {
-            0 => name,
-            alike => format!("{name} ({alike} alike)"),
-        }
+        if matches!(candidate.room, Room::TooSmall { .. }) { name + " (no room)" } else { name }
     }
 
     /// What to do for one use, with the command that does it.
@@ -247,10 +250,12 @@ impl AdvisedPlacement {
         let limit = limit_words(best, who);
         if best.is_default {
             let what = match best.kind {
-                CandidateKind::Local => "pin the threads; each on its own node",
+                CandidateKind::Local => "pin the threads, each on its own node",
                 _ => "keep the default",
             };
-            return format!("{what}, {rate}{limit}. Nothing gains as much as can be told.");
+            let least =
+                of_use.basis.trust.as_ref().map_or(LEAST_GAIN, |it| it.least_difference_share);
+            return format!("{what}: {rate}{limit}. Nothing gains {}.", percents(least));
         }
         if has_default {
             return format!("{rate}, {}{limit}.", gain_words(best));
@@ -265,7 +270,7 @@ impl AdvisedPlacement {
         if let (true, Some(own), Some(best)) = (of_use.is_below_own_parts, &of_use.own_parts, best)
         {
             said.push(format!(
-                "{} if each thread used its own part, {}: a change to the program.",
+                "Own parts would reach {}, {}: a change to the program.",
                 rate_words(own),
                 factor(own.value / best.predicted.value - 1.0)
             ));
@@ -282,7 +287,7 @@ impl AdvisedPlacement {
             said.push(format!(
                 "{} by {} does not fit: {} for node {node}, which has {} for programs.",
                 rate_words(&better.candidate.predicted),
-                self.name(of_use, better).replace(" (no room)", ""),
+                self.name(of_use, better).trim_end_matches(" (no room)"),
                 gib(needed_bytes),
                 gib(usable_bytes)
             ));
@@ -367,11 +372,18 @@ fn use_words(pattern: Pattern) -> &'static str {
     }
 }
 
-/// `*72.3 ±0.7`; by lone pairs `36 to 144`.
+/// `*72.3 ±0.63  x 2.9`; by lone pairs `29.8 to 58.2`.
 fn figure(candidate: &Candidate, is_best: bool) -> String {
     let mark = if is_best { "*" } else { "" };
-    format!("{mark}{}", with_interval(&candidate.predicted))
+    let figure = format!("{mark}{}", with_interval(&candidate.predicted));
+    match gain_words(candidate).as_str() {
+        "" => figure,
+        gain => format!("{figure}  {gain}"),
+    }
 }
+
+/// By pairs nothing below it is told.
+const LEAST_GAIN: f64 = 0.05;
 
 /// The widest interval that is written as its half: of wider ones the middle says little.
 const MOST_HALF_WIDTH: f64 = 0.25;
@@ -382,6 +394,9 @@ fn with_interval(rate: &Estimate<BytesPerSecond>) -> String {
         return format!("{} to {}", shown(low), shown(high));
     }
     let half = (high.in_unit() - low.in_unit()) / 2.0;
+    if half <= 0.0 {
+        return shown(rate.value);
+    }
     format!("{} ±{}", shown(rate.value), significant(half, 2))
 }
 

@@ -210,6 +210,19 @@ fn placement(model: &FlowSummary, kind: PlacementKind) -> Option<&FlowPlacement>
     model.placements.iter().find(|it| it.kind == kind)
 }
 
+/// The answer in a sentence.
+pub(crate) fn answer(model: &FlowSummary) -> Option<String> {
+    let rate = |kind| Some(shown(best_known(placement(model, kind)?)));
+    let own = rate(PlacementKind::OwnNodes)?;
+    let all = rate(PlacementKind::AllNodes).map(|it| format!(", {it} interleaved over all"));
+    Some(format!(
+        "All cores reach {own} GB/s on their own nodes{} ({}; expect streams within {}).",
+        all.unwrap_or_default(),
+        model.kernel.kernel,
+        percents(model.trust.interval_error)
+    ))
+}
+
 /// How far to believe it.
 fn trust(model: &FlowSummary) -> Vec<String> {
     let trust = &model.trust;

@@ -57,8 +57,13 @@ fn gist(model: &FittedModel, who: &Who) -> Option<String> {
     match model {
         FittedModel::Classes(model) => classes::answer(model),
         FittedModel::Latency(model) => latency::answer(model, who),
-        other => model_findings(other, who).into_iter().next(),
+        FittedModel::Sharing(model) => sharing::answer(model),
+        FittedModel::Roofline(model) => roofline::answer(model, who),
+        FittedModel::Flow(model) => flow::answer(model),
+        FittedModel::Strategy(model) => Some(strategy::answer(model)),
+        FittedModel::Hybrid(_) | FittedModel::Distribution(_) | FittedModel::Devices(_) => None,
     }
+    .or_else(|| model_findings(model, who).into_iter().next())
 }
 
 /// What a reader can do by a model, in sentences: those that end its text; none where it only shows

@@ -6,7 +6,7 @@ use nearfar_model::{
 };
 
 use super::figures::{count, percent_words, rounded, significant};
-use super::sharing_splits::{advice, more_words, split_words};
+use super::sharing_splits::{advice, gist, more_words, split_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -44,6 +44,14 @@ pub(crate) fn section(
     )
     .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
     .unless_empty()
+}
+
+/// The answer in a sentence.
+pub(crate) fn answer(model: &Sharing) -> Option<String> {
+    let shown = shown(model)?;
+    let ranking = last_rankings(shown).find(|ranking| ranking.work == WorkSharing::Dynamic)?;
+    let GridPlace { memory_node, kernel, .. } = &shown.place;
+    Some(format!("Memory of node {memory_node}, {kernel}: {}.", gist(ranking)?))
 }
 
 /// What to do with the most processes of the grid that is shown.

@@ -42,6 +42,22 @@ fn expectation(split: &ProcessSplit, work: WorkSharing) -> String {
     }
 }
 
+/// The best split and what it gives.
+pub(super) fn gist(ranking: &SplitRanking) -> Option<String> {
+    let best = ranking.splits.first()?;
+    let near = ranking.all_near.as_ref().filter(|_| ranking.verdict == SplitVerdict::Gain);
+    let gain = near.zip(ranking.gain).map(|(near, gain)| {
+        format!(", {} more than {}", percent_words(gain), split_words(near.near, near.far))
+    });
+    let (split, note) = match (ranking.verdict, &ranking.all_near) {
+        (SplitVerdict::Gain, _) | (_, None) => (best, gain.unwrap_or_default()),
+        (SplitVerdict::AllNear, Some(near)) => (near, "; no other split looks better".into()),
+        (_, Some(near)) => (near, "; whether others are better is not known".into()),
+    };
+    let words = split_words(split.near, split.far);
+    Some(format!("{words} processes reach {}{note}", expectation(split, ranking.work)))
+}
+
 /// What to do, with its number and its condition.
 pub(super) fn advice(ranking: &SplitRanking) -> String {
     let of = match ranking.work {
