@@ -4,8 +4,6 @@
 //! systemd.resource-control(5) 249; docs.docker.com, docker container run; kubernetes.io, CPU, Memory
 //! and Topology Manager; libvirt.org/formatdomain.html, CPU and NUMA tuning.
 
-use std::fmt::Write as _;
-
 use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
 use nearfar_units::words;
 use serde::{Deserialize, Serialize};
@@ -202,9 +200,9 @@ impl Asked<'_> {
                 ("interleave", Some(weights.keys().copied().collect()))
             }
         };
-        let _ = write!(text, "\nNUMAPolicy={policy}");
+        text += &format!("\nNUMAPolicy={policy}");
         if let Some(mask) = mask {
-            let _ = write!(text, "\nNUMAMask={mask}");
+            text += &format!("\nNUMAMask={mask}");
         }
         text
     }
@@ -275,7 +273,7 @@ impl Asked<'_> {
         let mut text =
             format!("<vcpu placement='static' cpuset='{cpus}'>{}</vcpu>\n<cputune>", cpus.len());
         for (guest, host) in cpus.iter().enumerate() {
-            let _ = write!(text, "\n  <vcpupin vcpu='{guest}' cpuset='{host}'/>");
+            text += &format!("\n  <vcpupin vcpu='{guest}' cpuset='{host}'/>");
         }
         text += "\n</cputune>\n<numatune>\n  ";
         let (mode, nodes) = match &self.binding.memory {
@@ -300,7 +298,7 @@ impl Asked<'_> {
                 ("interleave", weights.keys().copied().collect())
             }
         };
-        let _ = write!(text, "<memory mode='{mode}' nodeset='{nodes}'/>\n</numatune>");
+        text += &format!("<memory mode='{mode}' nodeset='{nodes}'/>\n</numatune>");
         text
     }
 }

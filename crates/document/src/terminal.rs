@@ -96,7 +96,7 @@ fn table_text(table: &Table, width: usize) -> String {
         let words = format!("Few rounds: confidence of the intervals {least:.0} % or more.");
         paragraph(width, " ", &words)
     }));
-    text + &marks_text(table)
+    text + marks_text(table)
         + &table
             .notes
             .iter()
@@ -106,7 +106,7 @@ fn table_text(table: &Table, width: usize) -> String {
 
 /// The first rows of a table, without notes.
 fn bare_table_text(table: &Table, first_rows: usize, width: usize) -> String {
-    grid_text(table, first_rows, width, &mut Reasons::default()) + &marks_text(table)
+    grid_text(table, first_rows, width, &mut Reasons::default()) + marks_text(table)
 }
 
 fn marks_text(table: &Table) -> &'static str {

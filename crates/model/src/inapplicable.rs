@@ -32,7 +32,9 @@ impl Inapplicable {
         why: impl Into<String>,
     ) -> Self {
         let why = why.into();
-        match experiments.iter().find_map(|&experiment| lacking_part(record, experiment)) {
+        // What has cases can be measured.
+        let mut missing = experiments.iter().filter(|&&experiment| !has_cases(record, experiment));
+        match missing.find_map(|&experiment| lacking_part(record, experiment)) {
             Some(lacking) => Self::here(format!("{why}: {lacking}")),
             None => Self { why, remedy: Some(measuring_command(record, experiments, suite)) },
         }
@@ -79,6 +81,11 @@ fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent>
     }
     let commonest = counts.into_values().rev().max_by_key(|(count, _)| *count);
     commonest.map(|(_, first)| first)
+}
+
+fn has_cases(record: &Record, experiment: Experiment) -> bool {
+    let places = record.cases.iter().flat_map(|case| &case.coordinates);
+    places.into_iter().any(|place| place.experiment() == experiment)
 }
 
 /// What a record's machine lacks, so that an experiment measures nothing there in any suite.

@@ -84,7 +84,7 @@ fn colours_are_sent_where_they_are_asked_for_and_tell_nothing_of_their_own() {
 
 #[test]
 fn the_papers_tables_hold() {
-    let text = text(&run(&mut asked("reproduce braithwaite2012")).stdout);
+    let text = text(&run(&mut asked("reproduce braithwaite2012 --full")).stdout);
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("braithwaite2012: ") && last.contains(" 0 fail"), "{last}");
     assert!(last.contains("114 pass (54 round trips)"), "{last}");

@@ -82,7 +82,8 @@ fn the_readme_shows_what_commands_print() {
         let (lines, after) = shown.lines.split_at(shown.lines.len() - own);
         written += &format!("{INDENT}$ {}\n", shown.command);
         let is_whole = !lines.iter().any(|line| line == "[..]");
-        if !is_shown(lines, &said) && !(updates && is_whole) {
+        let is_rewritten = updates && is_whole;
+        if !is_rewritten && !is_shown(lines, &said) {
             wrong.push(format!("$ {}\n{}", shown.command, said.join("\n")));
         }
         let now: Vec<&str> = match updates && is_whole {

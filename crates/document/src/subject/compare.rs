@@ -5,18 +5,17 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::GroupBy;
 use nearfar_model::{
-    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, ComparedRole,
-    EnvironmentDifference, GroupComparison, RecordComparison, RoleThreads, UncomparedCase, Verdict,
-    compare,
+    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, EnvironmentDifference,
+    GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
 };
 use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
 use serde::Serialize;
 
+use super::compare_roles::{role_table, roles};
 use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
-use super::tiles::relation_words;
 use super::tiles::{Tile, TileKind, TileValue};
 use super::who::Who;
 use crate::answer::{Answer, Emphasis, Part, Shown};
@@ -266,46 +265,6 @@ impl Comparison {
         };
         let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
-    }
-}
-
-/// What both reach by where memory lies, of machines of different kinds.
-fn roles(found: &RecordComparison) -> Option<Section> {
-    let table = role_table(found)?;
-    Some(Section::new(
-        "roles",
-        "By where memory lies",
-        "The machines differ in their nodes or groups of CPUs: what the same kernel reaches from near and \
-         from far, the median over pairs.",
-        vec![table],
-    ))
-}
-
-fn role_table(found: &RecordComparison) -> Option<Table> {
-    let row = |role: &ComparedRole| {
-        let ([a, b], unit) = role.figures.shown();
-        let figure = |value| Cell::Figure(Figure::new(value, None, unit));
-        let what = match &role.kernel {
-            Some(kernel) => format!("{kernel}, {}, {}", threads_words(role.threads), unit.as_str()),
-            None => format!("idle latency, {}", unit.as_str()),
-        };
-        vec![
-            Cell::text(relation_words(role.memory)),
-            Cell::text(what),
-            figure(a),
-            figure(b),
-            Cell::Figure(Figure::ratio(role.ratio)),
-            Cell::text(format!("{}, {}", role.a_pairs, role.b_pairs)),
-        ]
-    };
-    let names = ["memory", "what", "A", "B", "B / A", "pairs of A, of B"].map(Column::words);
-    Table::new("By where memory lies", names, found.roles.iter().map(row)).unless_empty()
-}
-
-fn threads_words(threads: RoleThreads) -> &'static str {
-    match threads {
-        RoleThreads::One => "one thread",
-        RoleThreads::All => "all cores of a group",
     }
 }
 
