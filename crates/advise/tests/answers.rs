@@ -51,7 +51,7 @@ fn gb_per_s(candidate: &Candidate) -> f64 {
     candidate.predicted.value.0 / 1e9
 }
 
-/// Defect 1: interleaved pages at 72 GB/s were recommended where own parts reach 144, and nobody said so.
+/// Interleaved pages at 72 GB/s were recommended where own parts reach 144, and nobody said so.
 #[test]
 fn joe0_keeps_own_parts_and_says_that_interleaving_gives_half_of_them() {
     let record = record("joe0", Suite::Standard, &SHARED_PARTS, 1);
@@ -115,7 +115,7 @@ fn truth(machine: &SimulatedMachine, candidate: &Candidate, variant: &str) -> f6
     of_one.fold(f64::INFINITY, f64::min) * f64::from(threads)
 }
 
-/// Defect 2: the suite quick, which has pairs and latencies, is enough. Its figures are bounds, and what
+/// The suite quick, which has pairs and latencies, is enough. Its figures are bounds, and what
 /// the machine really gives lies between them: on machines whose streams do not slow each other below
 /// what a part carries.
 #[test]

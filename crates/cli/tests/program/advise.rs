@@ -47,7 +47,7 @@ fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
     }
 }
 
-/// Defect 2: a record of the suite quick asked for `--only mixes`, and one of those for `--only pairs`.
+/// A record of the suite quick asked for `--only mixes`, and one of those for `--only pairs`.
 #[test]
 fn a_quick_record_is_enough_and_says_what_it_rests_on() {
     let view = json("advise @sound");

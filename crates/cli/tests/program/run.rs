@@ -203,7 +203,7 @@ fn what_cannot_be_had_starts_nothing_unless_that_is_asked_for() {
 }
 
 /// What is refused is told with what this machine has and what to type instead, and that works when it
-/// is typed. (Defect 4 of issue 22: `bind:9` and `--cpus 99` started the program.)
+/// is typed. (`bind:9` and `--cpus 99` once started the program.)
 #[test]
 fn a_refusal_names_what_to_type_instead() {
     let nodes = nearfar_sys::nodes_with_memory(Path::new("/")).unwrap();
@@ -237,7 +237,7 @@ fn plural(set: &impl ToString) -> String {
     if list.parse::<u32>().is_ok() { format!(" {list}") } else { format!("s {list}") }
 }
 
-/// Defect 5 of issue 22: `run --plcement interleave -- CMD` started `--plcement`.
+/// `run --plcement interleave -- CMD` once started `--plcement`.
 #[test]
 fn a_mistyped_option_is_no_program() {
     let folder = tempfile::tempdir().unwrap();
