@@ -9,6 +9,8 @@ import { pathToFileURL } from "node:url";
 
 import { chromium } from "playwright-core";
 
+import { clipped, drawn as drawnNow, firstScreen, navigationStays, overlaps, tabsByKeyboard } from "./screens.mjs";
+
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const [folder, ...files] = process.argv.slice(2);
 
@@ -83,7 +85,7 @@ async function openSamples(page, chart, problems) {
 /* Points at a run and opens its samples. */
 async function openRun(page, chart, problems) {
   const id = await chart.getAttribute("id");
-  const run = chart.locator(".violinlayer .points path").first();
+  const run = chart.locator(".violinlayer .points path, .scatterlayer .points path").first();
   await run.scrollIntoViewIfNeeded();
   const { x, y, width, height } = await run.boundingBox();
   await page.mouse.move(x + width / 2, y + height / 2);
@@ -95,14 +97,14 @@ async function openRun(page, chart, problems) {
   return opened;
 }
 
-/* Whether samples were opened, with bars and quantiles; they are closed again. */
+/* Whether samples were opened, with dots or bars and quantiles; they are closed again. */
 async function lookAtSamples(page, id, problems) {
   const dialog = page.locator("#samples");
   if (!await dialog.isVisible()) return false;
-  const bars = await dialog.locator(".bars .point").count();
+  const bars = await dialog.locator(".bars .point, .points path").count();
   const quantiles = await dialog.locator("tbody td").allTextContents();
   if (!bars || quantiles.length !== 7 || quantiles.some((text) => !/^[0-9.e+-]+$/.test(text))) {
-    problems.push(`${id}: samples without bars or quantiles: ${bars}, ${quantiles}`);
+    problems.push(`${id}: samples without dots, bars or quantiles: ${bars}, ${quantiles}`);
   }
   await page.keyboard.press("Escape");
   return true;
@@ -129,12 +131,23 @@ async function look(browser, file) {
   await page.goto(address);
   const drawn = await isDrawn(page, problems);
   const charts = {};
-  let operated = 0, opened = 0;
+  let operated = 0, opened = 0, first = null;
   const name = join(folder, basename(file, ".html"));
-  if (drawn) {
+  // What was wrong on loading, a script that was refused for instance, is told; nothing can be operated then.
+  const isSound = drawn && problems.length === 0;
+  if (isSound) {
+    first = await firstScreen(page);
     await page.screenshot({ path: `${name}.png`, fullPage: true });
+    await tabsByKeyboard(page, problems);
+    await navigationStays(page, problems);
+    for (const machine of await page.locator("figure.machine").all()) await overlaps(page, machine, problems);
     for (const chart of await page.locator("figure.chart").all()) {
       const id = await chart.getAttribute("id");
+      const panel = await chart.evaluate((place) => place.closest("[role=tabpanel]")?.id);
+      if (panel) await page.locator(`#${panel}-tab`).click();
+      await drawnNow(page);
+      await page.waitForTimeout(100);
+      await overlaps(page, chart, problems);
       const marks = await chart.evaluate(marksOf);
       charts[id] = marks;
       const kind = marks.heat || marks.absent ? "heat" : "other";
@@ -153,7 +166,7 @@ async function look(browser, file) {
   }));
   if (foreign.links.length || foreign.frames || foreign.run) problems.push(`foreign markup: ${JSON.stringify(foreign)}`);
   await context.close();
-  return { page: basename(file), problems, operated, opened, charts };
+  return { page: basename(file), problems, operated, opened, first, charts };
 }
 
 /* The page in the dark, on a phone, on paper. */
@@ -166,10 +179,10 @@ async function pictures(page, name, problems) {
   if (await paper() === light) problems.push("the theme's list changes nothing");
   await page.screenshot({ path: `${name}-dark.png` });
   await page.locator("#theme").selectOption("system");
-  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize({ width: 400, height: 844 });
   await page.waitForTimeout(400);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  if (wide > 400) problems.push(`a phone of 390 pixels must scroll aside: ${wide}`);
+  await clipped(page, problems);
+  await navigationStays(page, problems);
   await page.screenshot({ path: `${name}-phone.png`, fullPage: true });
   await page.setViewportSize({ width: 1200, height: 900 });
   await page.pdf({ path: `${name}.pdf`, format: "A4" });

@@ -23,7 +23,7 @@ pub use words::{binding, cpu_list, quantity, theoretical_maximum};
 
 use std::error::Error;
 
-use nearfar_document::printable;
+use nearfar_document::{Room, printable};
 
 /// What a reader made of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +95,9 @@ fn rejected_words(message: &str) -> Outcome {
 fn text(input: &[u8]) -> Result<&str, Outcome> {
     std::str::from_utf8(input).map_err(|error| rejected(&error))
 }
+
+/// The first screen of a narrow terminal, and all on a wide one.
+const ROOMS: [Room; 2] = [Room { width: 40, full: false }, Room { width: 200, full: true }];
 
 /// A page for the terminal has lines, colours of its own, and no other control character.
 fn assert_printable(page: &str) {

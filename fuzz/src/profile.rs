@@ -1,6 +1,6 @@
 //! Profiles, and what is said of those that are read.
 
-use nearfar_document::profile_text;
+use nearfar_document::{Room, profile_answer};
 use nearfar_model::profiled_point;
 use nearfar_record::read_profile;
 
@@ -18,7 +18,7 @@ pub fn profile(input: &[u8]) -> Outcome {
         again.is_ok_and(|again| again == profile),
         "what is written is read as another profile"
     );
-    assert_printable(&profile_text(&profile));
+    assert_printable(&profile_answer(&profile).text(Room { width: 80, full: true }));
     if let Ok(found) = profiled_point(&profile) {
         assert!(found.point.intensity.is_normal() && found.point.intensity > 0.0);
         assert!(found.point.flops.is_none_or(|flops| flops.0.is_normal() && flops.0 > 0.0));

@@ -4,7 +4,7 @@ use nearfar_document::Topology;
 use nearfar_machine::Machine;
 use nearfar_topology::{TopologyError, parse_synthetic, parse_xml};
 
-use super::{Outcome, assert_printable, rejected, text};
+use super::{Outcome, ROOMS, assert_printable, rejected, text};
 
 /// XML as hwloc writes it.
 pub fn xml(input: &[u8]) -> Outcome {
@@ -29,7 +29,9 @@ fn sound(read: Result<Machine, TopologyError>) -> Outcome {
         Ok(Ok(again)) => assert!(again == machine, "its JSON is another machine"),
         Ok(Err(error)) | Err(error) => panic!("its JSON does not read back: {error}"),
     }
-    let page = Topology::new(&machine).text();
-    assert_printable(&page);
+    let told = Topology::new(&machine).answer();
+    for room in ROOMS {
+        assert_printable(&told.text(room));
+    }
     Outcome::Accepted
 }

@@ -2,25 +2,29 @@
 //!
 //! ```text
 //! gain   = predicted / predicted of the default - 1
-//! worth it: gain >= max(5 %, 2 x model error), by the model that foretells the candidate
+//! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate
 //! ```
 //!
 //! Predicted is threads x the slowest thread's rate: what a program with equally divided work
-//! gets. Source: ours. Holds when memory is what the program waits for.
+//! gets. Of candidates that cannot be told from the best the one goes first that asks least of its
+//! user ([`least_effort`]). Source: ours. Holds when memory is what the program waits for.
 //! Fails where the models fail that it asks; `benches/regret` says how much is lost then.
 
 use std::collections::BTreeSet;
 
 use nearfar_kernels::find;
-use nearfar_machine::MemoryPolicy;
-use nearfar_model::{Flow, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
+use nearfar_machine::Machine;
+use nearfar_model::{Flow, Hybrid, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
+use nearfar_record::{Estimate, Experiment, Record, Suite};
+use nearfar_units::BytesPerSecond;
 
-use crate::candidate::Candidate;
-use crate::demand::{Demand, DemandError};
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind, MOST_TOLERANCE, least_effort};
+use crate::demand::{Demand, DemandError, Pattern};
 use crate::fast_share;
+use crate::lone_pairs::LonePairs;
 use crate::placing::Placing;
 use crate::question::KernelRatios;
-use crate::room::{Room, takes_pages};
+use crate::room::takes_pages;
 use crate::team::{Team, teams};
 
 /// What is advised.
@@ -32,16 +36,29 @@ pub enum Advice {
     Ranked(Box<Ranking>),
 }
 
+/// What predictions rest on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Basis {
+    Flow {
+        flow: Box<Flow>,
+        /// The position of its kernel whose share of loads is nearest to the program's.
+        kernel: usize,
+        /// That kernel's share of loads, where the catalog knows it.
+        kernel_load_share: Option<f64>,
+    },
+    /// Lone pairs, where the record does not hold what the flow model needs.
+    Pairs(Box<LonePairs>),
+}
+
 /// Candidates for a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// The law that foretells most of them.
-    pub flow: Flow,
-    /// The kernel of that law whose share of loads is nearest to the program's: its position.
-    pub kernel: usize,
-    /// That kernel's share of loads, where the catalog knows it.
-    pub kernel_load_share: Option<f64>,
-    /// All, the largest gain first; of nearly equal gains the simpler first.
+    /// What most of them are predicted by.
+    pub basis: Basis,
+    /// How threads use the data.
+    pub pattern: Pattern,
+    /// All, the largest gain first, but for that which is as good as the best as far as can be told and
+    /// asks least of its user: that stands before all.
     pub candidates: Vec<Candidate>,
     /// The position of what happens without advice; `None` where the data finds no room then.
     pub default: Option<usize>,
@@ -50,6 +67,10 @@ pub struct Ranking {
     /// The position of the best that is worth it, else of the default; `None` where nothing finds
     /// room.
     pub recommended: Option<usize>,
+    /// What the default's threads get where each uses its own part of the data, on its own node.
+    pub own_parts: Option<Estimate<BytesPerSecond>>,
+    /// Whether what is recommended gives less than that.
+    pub is_below_own_parts: bool,
     /// Nodes that pages may lie on and of which the record lacks figures, so that none is advised.
     pub unmeasured: Vec<u32>,
 }
@@ -57,7 +78,8 @@ pub struct Ranking {
 /// Why nothing is advised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdviceError {
-    #[error("no flow model: {0}")]
+    /// The record holds too little.
+    #[error("no advice: {0}")]
     NoModel(Inapplicable),
     #[error(transparent)]
     Demand(#[from] DemandError),
@@ -66,15 +88,32 @@ pub enum AdviceError {
 /// Teams that are looked at in full, beside the one that the system would make.
 const MOST_TEAMS: usize = 3;
 
-/// Predictions that differ by a smaller fraction are the same: the simpler goes first.
+/// Predictions that differ by a smaller fraction are the same.
 const SAME: f64 = 0.002;
+
+/// By lone pairs no smaller gain is claimed.
+const LEAST_GAIN: f64 = 0.05;
 
 /// What to do with a program on a record's machine.
 ///
 /// # Errors
 /// [`AdviceError`] where the record or the demand does not allow an answer.
 pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, AdviceError> {
-    let machine = &figures.record().header.machine;
+    let mut each = advise_each(figures, demand, &[demand.pattern])?;
+    Ok(each.remove(0))
+}
+
+/// The same for each of these patterns in place of the demand's.
+///
+/// # Errors
+/// As [`advise`].
+pub fn advise_each(
+    figures: &RecordFigures<'_>,
+    demand: &Demand,
+    patterns: &[Pattern],
+) -> Result<Vec<Advice>, AdviceError> {
+    let record = figures.record();
+    let machine = &record.header.machine;
     if demand.load_share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
         return Err(DemandError::NoShare.into());
     }
@@ -82,87 +121,172 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
     let usable: Vec<u32> = nodes.filter(|&node| takes_pages(machine, node)).collect();
     let teams = teams(machine, demand)?;
     if let [only] = usable[..] {
-        return Ok(Advice::OneNode(only));
+        return Ok(vec![Advice::OneNode(only); patterns.len()]);
     }
-    let flow = flow(figures).map_err(AdviceError::NoModel)?;
+    let basis = Basis::of(figures, demand.load_share)?;
     let hybrid = demand.load_share.and_then(|_| hybrid(figures, OverlapBounds::NotNegative).ok());
-    let (kernel, kernel_load_share) = nearest_kernel(&flow, demand.load_share);
-    let Some(&(bytes, demanded)) = flow.fitted.kernels.get(kernel) else {
-        return Err(DemandError::NotMeasured.into());
+    let reached = basis.reached();
+    let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
+    let of = |&pattern: &Pattern| {
+        let demand = Demand { pattern, ..demand.clone() };
+        let asked = Asked { machine, demand: &demand, teams: &teams, hybrid: hybrid.as_ref() };
+        let found = match &basis {
+            Basis::Flow { flow, kernel, .. } => asked.by_flow(flow, *kernel),
+            Basis::Pairs(pairs) => asked.by_pairs(pairs),
+        };
+        let found = found.ok_or_else(|| AdviceError::NoModel(no_own_pair(record)))?;
+        let unmeasured = unmeasured.clone();
+        Ok(Advice::Ranked(Box::new(Ranking::of(found, basis.clone(), pattern, unmeasured))))
     };
-    let kernel_ratios = KernelRatios { bytes, demand: demanded };
-    let place = |team: &Team| Placing::new(machine, &flow, kernel_ratios, demand, team);
-    let mut placings: Vec<(f64, Placing<'_>)> = teams
-        .iter()
-        .filter_map(place)
-        .filter_map(|placing| Some((placing.promise()?, placing)))
-        .collect();
-    let default_team = teams.first();
-    let is_default = |placing: &Placing<'_>| Some(&placing.team) == default_team;
-    if !placings.iter().any(|(_, placing)| is_default(placing)) {
-        return Err(DemandError::NotMeasured.into());
+    patterns.iter().map(of).collect()
+}
+
+fn no_own_pair(record: &Record) -> Inapplicable {
+    let why = "the record has no lone figure of these CPUs with their own memory";
+    Inapplicable::until_measured(record, &[Experiment::Pairs], Suite::Standard, why)
+}
+
+impl Basis {
+    fn of(figures: &RecordFigures<'_>, load_share: Option<f64>) -> Result<Self, AdviceError> {
+        let without_flow = match flow(figures) {
+            Ok(flow) => {
+                let (kernel, kernel_load_share) = nearest_kernel(&flow, load_share);
+                return Ok(Self::Flow { flow: Box::new(flow), kernel, kernel_load_share });
+            }
+            Err(without) => without,
+        };
+        let pairs = LonePairs::of(figures, load_share, without_flow);
+        let without = || Inapplicable::without(figures.record(), Experiment::Pairs);
+        Ok(Self::Pairs(Box::new(pairs.ok_or_else(|| AdviceError::NoModel(without()))?)))
     }
-    // Of teams that promise the same the smaller stands first.
-    let level = |promise: f64| (promise.ln() / SAME).round();
-    placings.sort_by(|a, b| {
-        let initiators = |placing: &Placing<'_>| placing.team.workers.len();
-        level(b.0).total_cmp(&level(a.0)).then(initiators(&a.1).cmp(&initiators(&b.1)))
-    });
-    let mut promised: Vec<f64> = Vec::new();
-    placings.retain(|(promise, placing)| {
-        let is_new = promised.iter().all(|known| (promise / known - 1.0).abs() > SAME);
-        let is_kept = is_new && promised.len() < MOST_TEAMS;
-        if is_kept {
-            promised.push(*promise);
+
+    /// Nodes of which there are figures.
+    fn reached(&self) -> BTreeSet<u32> {
+        match self {
+            Self::Flow { flow, .. } => flow.reached.iter().map(|&(_, node)| node).collect(),
+            Self::Pairs(pairs) => pairs.reached().into_iter().map(|(_, node)| node).collect(),
         }
-        is_kept || is_default(placing)
-    });
-    let mut is_default_seen = false;
-    let of_pair = default_team
-        .and_then(|team| fast_share::candidates(hybrid.as_ref(), machine, demand, team));
-    let mut all = of_pair.unwrap_or_else(|| {
+    }
+}
+
+/// A demand, and the teams that may meet it, the system's own first.
+struct Asked<'a> {
+    machine: &'a Machine,
+    demand: &'a Demand,
+    teams: &'a [Team],
+    hybrid: Option<&'a Hybrid>,
+}
+
+/// Candidates, and what they are compared with.
+struct Found {
+    candidates: Vec<Candidate>,
+    is_default_seen: bool,
+    own_parts: Option<Estimate<BytesPerSecond>>,
+}
+
+impl Asked<'_> {
+    /// `None` where the default team was not measured.
+    fn by_flow(&self, flow: &Flow, kernel: usize) -> Option<Found> {
+        let Self { machine, demand, .. } = *self;
+        let &(bytes, demanded) = flow.fitted.kernels.get(kernel)?;
+        let kernel_ratios = KernelRatios { bytes, demand: demanded };
+        let place = |team: &Team| Placing::new(machine, flow, kernel_ratios, demand, team);
+        let mut placings: Vec<(f64, Placing<'_>)> = self
+            .teams
+            .iter()
+            .filter_map(place)
+            .filter_map(|placing| Some((placing.promise()?, placing)))
+            .collect();
+        let default_team = self.teams.first()?;
+        let is_default = |placing: &Placing<'_>| placing.team == *default_team;
+        let own_parts = placings.iter().find(|(_, placing)| is_default(placing))?.1.own_parts();
+        // Of teams that promise the same the smaller stands first.
+        let level = |promise: f64| (promise.ln() / SAME).round();
+        placings.sort_by(|a, b| {
+            let initiators = |placing: &Placing<'_>| placing.team.workers.len();
+            level(b.0).total_cmp(&level(a.0)).then(initiators(&a.1).cmp(&initiators(&b.1)))
+        });
+        let mut promised: Vec<f64> = Vec::new();
+        placings.retain(|(promise, placing)| {
+            let is_new = promised.iter().all(|known| (promise / known - 1.0).abs() > SAME);
+            let is_kept = is_new && promised.len() < MOST_TEAMS;
+            if is_kept {
+                promised.push(*promise);
+            }
+            is_kept || is_default(placing)
+        });
+        if let Some(candidates) = fast_share::candidates(self.hybrid, machine, demand, default_team)
+        {
+            return Some(Found { candidates, is_default_seen: false, own_parts });
+        }
         let mut all = Vec::new();
-        let mut by_itself = None;
+        let (mut default, mut is_default_seen) = (None, false);
         for (place, (_, placing)) in placings.iter_mut().enumerate() {
             if is_default(placing) {
-                by_itself = placing.default_candidate();
-                is_default_seen = by_itself.is_some() && placing.as_seen().is_some();
+                default = placing.default_candidate();
+                is_default_seen = default.is_some() && placing.as_seen().is_some();
             }
             let is_by_initiator = place == 0 || is_default(placing);
             all.extend(placing.candidates(is_by_initiator));
         }
-        let mut all = measure_by_default(all, by_itself.as_ref(), flow.least_difference());
-        all.extend(by_itself);
-        all
-    });
-    rank(&mut all);
-    let default = all.iter().position(|it| it.is_default);
-    let is_worth = |it: &Candidate| it.is_eligible() && it.is_claimed;
-    let recommended = all.iter().position(is_worth).or_else(|| {
-        // Without a default that finds room, the best that does.
-        default.or_else(|| all.iter().position(Candidate::is_eligible))
-    });
-    let reached: BTreeSet<u32> = flow.reached.iter().map(|&(_, node)| node).collect();
-    Ok(Advice::Ranked(Box::new(Ranking {
-        kernel,
-        kernel_load_share,
-        candidates: all,
-        default,
-        is_default_seen,
-        recommended,
-        unmeasured: usable.into_iter().filter(|node| !reached.contains(node)).collect(),
-        flow,
-    })))
+        let least = flow.least_difference();
+        let candidates = measured_by(all, default, |gain, _, _| gain >= least);
+        Some(Found { candidates, is_default_seen, own_parts })
+    }
+
+    /// The same by lone pairs. A gain is claimed that comes whatever shared parts carry.
+    fn by_pairs(&self, pairs: &LonePairs) -> Option<Found> {
+        let Self { machine, demand, teams, .. } = *self;
+        let own_parts = pairs.own_parts(teams.first()?);
+        own_parts.as_ref()?;
+        let default = pairs.default_candidate(machine, demand, teams.first()?);
+        let is_default_seen = default.as_ref().is_some_and(|(_, is_seen)| *is_seen);
+        let of = |team: &Team| pairs.candidates(machine, demand, team);
+        let (default_team, others) = teams.split_first()?;
+        // Of which parts more initiators share nothing is known but their packages.
+        let others = others.iter().filter(|team| team.workers.len() == 1 || pairs.is_package(team));
+        let all: Vec<Candidate> =
+            std::iter::once(default_team).chain(others).flat_map(of).collect();
+        let is_claimed = |_: f64, candidate: &Candidate, default: &Candidate| {
+            let ends = candidate.predicted.ends().into_iter().zip(default.predicted.ends());
+            ends.into_iter().all(|(own, before)| own.0 / before.0 - 1.0 >= LEAST_GAIN)
+        };
+        let candidates = measured_by(all, default.map(|(default, _)| default), is_claimed);
+        Some(Found { candidates, is_default_seen, own_parts })
+    }
+}
+
+impl Ranking {
+    fn of(found: Found, basis: Basis, pattern: Pattern, unmeasured: Vec<u32>) -> Self {
+        let candidates = ranked(found.candidates, pattern);
+        let default = candidates.iter().position(|it| it.is_default);
+        let is_worth = |it: &Candidate| it.is_eligible() && it.is_claimed;
+        let recommended = candidates.iter().position(is_worth).or_else(|| {
+            // Without a default that finds room, the best that does.
+            default.or_else(|| candidates.iter().position(Candidate::is_eligible))
+        });
+        let best = recommended.and_then(|it| candidates.get(it));
+        let is_below = |own: &Estimate<BytesPerSecond>| {
+            best.is_some_and(|it| it.predicted.value.0 < own.value.0 * (1.0 - MOST_TOLERANCE))
+        };
+        Self {
+            is_below_own_parts: found.own_parts.as_ref().is_some_and(is_below),
+            basis,
+            pattern,
+            default,
+            is_default_seen: found.is_default_seen,
+            recommended,
+            candidates,
+            own_parts: found.own_parts,
+            unmeasured,
+        }
+    }
 }
 
 /// The position of the kernel whose share of loads is nearest to what is asked; the first where
 /// nothing is asked or known.
 fn nearest_kernel(flow: &Flow, load_share: Option<f64>) -> (usize, Option<f64>) {
-    let share = |name: &String| {
-        let kernel = find(name)?;
-        let (loads, stores) = (f64::from(kernel.loads()), f64::from(kernel.stores()));
-        (loads + stores > 0.0).then(|| loads / (loads + stores))
-    };
+    let share = |name: &String| load_share_of(name);
     let known: Vec<Option<f64>> = flow.layout.kernels.iter().map(share).collect();
     let first = known.first().copied().flatten();
     let Some(asked) = load_share else { return (0, first) };
@@ -171,11 +295,19 @@ fn nearest_kernel(flow: &Flow, load_share: Option<f64>) -> (usize, Option<f64>) 
     nearest.map_or((0, first), |(position, share)| (position, *share))
 }
 
-/// Gains over the default. Without a default none is known, and none is claimed.
-fn measure_by_default(
+/// Share of loads of a kernel of the catalog.
+pub(crate) fn load_share_of(kernel: &str) -> Option<f64> {
+    let kernel = find(kernel)?;
+    let (loads, stores) = (f64::from(kernel.loads()), f64::from(kernel.stores()));
+    (loads + stores > 0.0).then(|| loads / (loads + stores))
+}
+
+/// Candidates with their gains over the default, which stands last. Without a default none is known, and
+/// none is claimed.
+fn measured_by(
     all: Vec<Candidate>,
-    default: Option<&Candidate>,
-    least_gain: f64,
+    default: Option<Candidate>,
+    is_claimed: impl Fn(f64, &Candidate, &Candidate) -> bool,
 ) -> Vec<Candidate> {
     let mut distinct: Vec<Candidate> = Vec::new();
     for mut candidate in all {
@@ -186,32 +318,78 @@ fn measure_by_default(
             it.room == candidate.room
                 && (candidate.predicted.value / it.predicted.value - 1.0).abs() <= SAME
         };
-        let is_default =
-            default.is_some_and(|it| is_known(it) && !candidate.needs_change && is_alike(it));
-        if is_default || distinct.iter().any(is_known) {
+        let is_default = |it: &Candidate| is_known(it) && !candidate.needs_change && is_alike(it);
+        if default.as_ref().is_some_and(is_default) || distinct.iter().any(is_known) {
             continue;
         }
-        if let Some(default) = default {
+        if let Some(default) = &default {
             let gain = candidate.predicted.value / default.predicted.value - 1.0;
-            (candidate.gain, candidate.is_claimed) = (Some(gain), gain >= least_gain);
+            candidate.gain = Some(gain);
+            candidate.is_claimed = is_claimed(gain, &candidate, default);
         }
         distinct.push(candidate);
     }
+    distinct.extend(default);
     distinct
 }
 
-/// The largest gain first; those that are nearly as good as the best, the simplest first:
-/// those that find room, by how pages are placed, on how many initiators and nodes.
-fn rank(all: &mut [Candidate]) {
+/// The largest gain first, but before all that of the ones as good as the best, as far as can be told,
+/// which asks least. Those of a kind that cannot be told from each other are one.
+fn ranked(mut all: Vec<Candidate>, pattern: Pattern) -> Vec<Candidate> {
     all.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
-    let is_in_reach = |it: &Candidate| matches!(it.room, Room::Fits | Room::Unknown);
-    let Some(first) = all.iter().find(|it| is_in_reach(it)).map(Candidate::worth) else { return };
-    let near = all.partition_point(|it| it.worth() >= first * (1.0 - SAME));
-    let nodes = |it: &Candidate| -> usize {
-        it.policies.iter().filter_map(MemoryPolicy::nodes).map(|nodes| nodes.len()).sum()
+    let Some(tolerance) = all.iter().find(|it| it.is_eligible()).map(tolerance) else {
+        return together(all, SAME, pattern);
     };
-    if let Some(nearly_best) = all.get_mut(..near) {
-        let initiators = |it: &Candidate| it.team.workers.len();
-        nearly_best.sort_by_key(|it| (!is_in_reach(it), it.kind, initiators(it), nodes(it)));
+    let least = {
+        let eligible: Vec<(usize, &Candidate)> =
+            all.iter().enumerate().filter(|(_, it)| it.is_eligible()).collect();
+        let first = least_effort(&eligible, tolerance, |(_, it)| it.worth(), |(_, it)| it.effort());
+        first.and_then(|first| eligible.get(first)).map(|(place, _)| *place)
+    };
+    if let Some(before_it) = least.and_then(|place| all.get_mut(..=place)) {
+        before_it.rotate_right(1);
     }
+    together(all, tolerance, pattern)
+}
+
+/// Predictions within this fraction of a candidate's cannot be told from it.
+fn tolerance(best: &Candidate) -> f64 {
+    let reach = match best.model {
+        AdvisingModel::Pairs => MOST_TOLERANCE,
+        AdvisingModel::Flow | AdvisingModel::Hybrid => best.predicted.relative_half_width(),
+    };
+    reach.clamp(SAME, MOST_TOLERANCE)
+}
+
+/// Candidates of a kind, on as many initiators and nodes, that cannot be told from the first of them, as
+/// its ties.
+fn together(all: Vec<Candidate>, tolerance: f64, pattern: Pattern) -> Vec<Candidate> {
+    let mut heads: Vec<Candidate> = Vec::new();
+    // Pages on one node are what happens where one thread writes them first.
+    let is_default_node = |head: &Candidate, it: &Candidate| {
+        head.is_default
+            && pattern != Pattern::Private
+            && head.kind == CandidateKind::FirstTouch
+            && it.kind == CandidateKind::OneNode
+            && head.team == it.team
+    };
+    let is_tie = |head: &Candidate, it: &Candidate| {
+        let is_of_kind =
+            !head.is_default && head.effort() == it.effort() || is_default_node(head, it);
+        let is_near = (it.predicted.value / head.predicted.value - 1.0).abs() <= tolerance;
+        let is_as_good = it.room == head.room && it.needs_change == head.needs_change;
+        is_of_kind && is_near && is_as_good && it.is_claimed == head.is_claimed
+    };
+    // The default is a head wherever it stands.
+    let default = all.iter().find(|it| it.is_default).cloned();
+    for candidate in all {
+        if default.as_ref().is_some_and(|head| !candidate.is_default && is_tie(head, &candidate)) {
+            continue;
+        }
+        match heads.iter_mut().find(|head| !candidate.is_default && is_tie(head, &candidate)) {
+            Some(head) => head.ties.push(candidate.bindings()),
+            None => heads.push(candidate),
+        }
+    }
+    heads
 }

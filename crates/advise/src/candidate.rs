@@ -1,12 +1,14 @@
 //! A way to place a program's threads and pages, and what is expected of it.
 
-use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_flow::Capacities;
+use nearfar_machine::{Binding, Machine, MemoryPolicy, NodeSet};
 use nearfar_model::MachinePart;
 use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use crate::room::Room;
+use crate::question::LEAST_SHARE;
+use crate::room::{Room, takes_pages};
 use crate::team::Team;
 
 /// How pages are placed.
@@ -27,7 +29,7 @@ pub enum CandidateKind {
     ByInitiator,
 }
 
-/// The model that foretells a candidate.
+/// What a candidate's figure is predicted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -36,6 +38,95 @@ pub enum AdvisingModel {
     Flow,
     /// [`nearfar_model::Hybrid`]: loads and stores of one initiator over two memories.
     Hybrid,
+    /// Lone pairs alone (`lone_pairs.rs`): bounds of what shared parts leave.
+    Pairs,
+}
+
+/// What a placement asks of its user; the least stands first: local, then one node, interleave over
+/// all nodes, over some, weights, and of a kind that on fewer initiators and nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Effort {
+    pub kind: CandidateKind,
+    /// Whether nodes are left out that pages could lie on.
+    pub is_partial: bool,
+    pub initiators: usize,
+    pub nodes: usize,
+    /// Whether its nodes carry the same, as far as can be told.
+    pub is_alike: bool,
+}
+
+impl Effort {
+    /// Of data that all threads use alike, by the share of its pages on each node.
+    pub fn of_shares(shares: &[f64], initiators: usize) -> Self {
+        let used = || shares.iter().filter(|share| **share > 0.0);
+        let most = used().fold(0.0_f64, |most, share| most.max(*share));
+        let kind = match used().count() {
+            1 => CandidateKind::OneNode,
+            _ if used().all(|share| most - share < LEAST_SHARE) => CandidateKind::Interleave,
+            _ => CandidateKind::Weighted,
+        };
+        let nodes = used().count();
+        Self { kind, is_partial: nodes < shares.len(), initiators, nodes, is_alike: false }
+    }
+}
+
+/// Placements whose predictions lie within this fraction of the best, or within the model's own reach where
+/// that is smaller, cannot be told from it where nodes are alike: weights on these are made of noise.
+/// Larger limits, this and those below, lose more than they save in trouble: `benches/regret` holds the
+/// mean regret under 1 %.
+pub const MOST_TOLERANCE: f64 = 0.03;
+
+/// The same of weights on nodes that differ.
+const MOST_OF_WEIGHTS: f64 = 0.015;
+
+/// The same between placements without weights on nodes that differ: they are equally easy to type.
+const MOST_OF_NODES: f64 = 0.005;
+
+/// Whether what the controllers of these nodes carry differs by no more than can be told.
+pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
+    let carried = |node: u32| {
+        let column = capacities.nodes.iter().position(|&known| known == node)?;
+        capacities.controller.get(column).copied().flatten()
+    };
+    let carried: Option<Vec<f64>> = nodes.into_iter().map(carried).collect();
+    carried.is_some_and(|carried| {
+        let (least, most) = carried
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(least, most), &it| (least.min(it), most.max(it)));
+        most <= least * (1.0 + MOST_TOLERANCE)
+    })
+}
+
+/// The position of the one that asks least of its user among those that cannot be told from the best, by
+/// a model of this reach; of equals the better.
+pub fn least_effort<T>(
+    all: &[T],
+    reach: f64,
+    worth: impl Fn(&T) -> f64,
+    effort: impl Fn(&T) -> Effort,
+) -> Option<usize> {
+    let best = all.iter().map(&worth).fold(f64::NEG_INFINITY, f64::max);
+    let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
+    let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
+        let least = of * (1.0 - reach.min(most));
+        let is_near = |&place: &usize| is_wanted(&all[place]) && worth(&all[place]) >= least;
+        (0..all.len()).filter(is_near).collect()
+    };
+    let mut asked = near(&|it| is_plain(it) && effort(it).is_alike, best, MOST_TOLERANCE);
+    let plain = near(&is_plain, best, MOST_OF_WEIGHTS);
+    let best_plain = plain.iter().map(|&it| worth(&all[it])).fold(f64::NEG_INFINITY, f64::max);
+    asked.extend(
+        plain
+            .into_iter()
+            .filter(|&it| worth(&all[it]) >= best_plain * (1.0 - reach.min(MOST_OF_NODES))),
+    );
+    if asked.is_empty() {
+        asked = near(&|_| true, best, MOST_OF_NODES);
+    }
+    asked.into_iter().min_by(|&a, &b| {
+        let (a, b) = (&all[a], &all[b]);
+        effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
+    })
 }
 
 /// A way to place threads and pages.
@@ -70,9 +161,52 @@ pub struct Candidate {
     pub limit: Option<MachinePart>,
     /// Whether no policy gives it: the program itself would have to be changed.
     pub needs_change: bool,
+    /// Placements of the same kind, on as many initiators and nodes, whose predictions cannot be told
+    /// from this one's.
+    pub ties: Vec<Vec<Binding>>,
+    /// Whether pages lie on every node that they can lie on.
+    #[serde(skip)]
+    pub is_over_all: bool,
+    /// Whether its nodes carry the same, as far as can be told.
+    #[serde(skip)]
+    pub is_alike: bool,
 }
 
 impl Candidate {
+    pub(crate) fn new(
+        kind: CandidateKind,
+        team: &Team,
+        policies: Vec<MemoryPolicy>,
+        model: AdvisingModel,
+        predicted: Estimate<BytesPerSecond>,
+        room: Room,
+    ) -> Self {
+        Self {
+            kind,
+            is_default: false,
+            team: team.clone(),
+            policies,
+            model,
+            predicted,
+            gain: None,
+            is_claimed: false,
+            room,
+            limit: None,
+            needs_change: false,
+            ties: Vec::new(),
+            is_over_all: false,
+            is_alike: false,
+        }
+    }
+
+    /// The same, looked at whether its pages lie on all nodes.
+    pub(crate) fn over_all_of(mut self, machine: &Machine) -> Self {
+        let all = machine.nodes.iter().map(|node| node.os_index);
+        let all: NodeSet = all.filter(|&node| takes_pages(machine, node)).collect();
+        self.is_over_all = self.policies.iter().all(|it| it.nodes().as_ref() == Some(&all));
+        self
+    }
+
     /// Threads and pages of the whole program, or of each initiator by itself.
     pub fn bindings(&self) -> Vec<Binding> {
         let each = || self.team.cpus.iter().zip(&self.policies);
@@ -85,19 +219,39 @@ impl Candidate {
     }
 
     /// The command that applies it, or one for each initiator, to whose processes it belongs; empty
-    /// where the program would have to be changed.
+    /// where the program would have to be changed. Threads on all cores and pages on all nodes need
+    /// no numbers.
     pub fn commands(&self) -> Vec<String> {
         if self.needs_change {
             return Vec::new();
         }
+        let is_whole = self.team.is_whole;
         let command = |binding: &Binding| {
             let placement = match (&binding.memory, self.kind) {
+                (MemoryPolicy::FirstTouch, CandidateKind::Local) if is_whole => {
+                    return "OMP_PLACES=cores OMP_PROC_BIND=close CMD".into();
+                }
+                (MemoryPolicy::FirstTouch, _) if is_whole => return "CMD".into(),
                 (MemoryPolicy::FirstTouch, CandidateKind::Local) => "local".into(),
+                (MemoryPolicy::Interleave(_), _) if self.is_over_all => "interleave".into(),
                 (memory, _) => memory.to_string(),
             };
-            format!("nearfar run --cpus {} --placement {placement} -- CMD", binding.cpus)
+            let cpus = if is_whole { String::new() } else { format!(" --cpus {}", binding.cpus) };
+            format!("nearfar run{cpus} --placement {placement} -- CMD")
         };
         self.bindings().iter().map(command).collect()
+    }
+
+    /// What it asks of its user.
+    pub(crate) fn effort(&self) -> Effort {
+        let nodes = self.policies.iter().filter_map(MemoryPolicy::nodes);
+        Effort {
+            kind: self.kind,
+            is_partial: self.kind >= CandidateKind::Interleave && !self.is_over_all,
+            initiators: self.team.workers.len(),
+            nodes: nodes.map(|nodes| nodes.len()).sum(),
+            is_alike: self.is_alike,
+        }
     }
 
     /// What it is ranked by: predicted / that of the default, or where there is no default what is
@@ -109,5 +263,36 @@ impl Candidate {
     /// Whether it may be recommended: it is not known not to fit, and a command applies it.
     pub fn is_eligible(&self) -> bool {
         !self.needs_change && !matches!(self.room, Room::TooSmall { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kind, worth and likeness of placements, and which is taken.
+    fn taken(all: &[(CandidateKind, f64, bool)]) -> usize {
+        let effort = |it: &(CandidateKind, f64, bool)| Effort {
+            kind: it.0,
+            is_partial: false,
+            initiators: 1,
+            nodes: 2,
+            is_alike: it.2,
+        };
+        least_effort(all, 0.044, |it| it.1, effort).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_told_from_the_best_and_asks_least_is_taken_and_nothing_worse() {
+        use CandidateKind::{Interleave, OneNode, Weighted};
+        // Weights on equal nodes, 2.1 % ahead of interleaving; then 4 %.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, true)]), 1);
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 135.0, true)]), 0);
+        // On nodes that differ they count from 1.5 % on.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, false)]), 0);
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 139.5, false)]), 1);
+        // One node is alike to itself, and far behind.
+        assert_eq!(taken(&[(Weighted, 141.0, false), (OneNode, 40.0, true)]), 0);
+        assert_eq!(taken(&[(Interleave, 141.0, false), (OneNode, 40.0, true)]), 0);
     }
 }

@@ -31,7 +31,8 @@ pub struct Demand {
     pub working_set_bytes: Option<u64>,
     /// Share of loads in all bytes, 0 to 1; null where not known.
     pub load_share: Option<f64>,
-    /// How threads use the data.
+    /// How threads use the data; each use that is looked at names its own.
+    #[serde(skip)]
     pub pattern: Pattern,
     /// Where its accesses went when nobody placed it; `None` where that was not seen.
     #[serde(skip)]
@@ -40,6 +41,9 @@ pub struct Demand {
 
 impl Pattern {
     pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
+
+    /// What is looked at where nobody says how threads use the data: each its own part, any any part.
+    pub const UNKNOWN: [Self; 2] = [Self::Private, Self::Shared];
 }
 
 words!(Pattern);
@@ -78,9 +82,4 @@ pub enum DemandError {
     },
     #[error("the load share is not between 0 and 1")]
     NoShare,
-    #[error(
-        "the record has no lone figure of these initiators with their own memory; `nearfar \
-         characterize --suite standard` measures all pairs"
-    )]
-    NotMeasured,
 }

@@ -64,18 +64,13 @@ pub(crate) fn candidates(
         let gain = pair.gain(prediction, &default);
         let open = [prediction.lowest, prediction.highest];
         let ends = prediction.bandwidth.interval.unwrap_or(open);
+        let predicted = Estimate { interval: Some(ends), ..prediction.bandwidth.clone() };
+        let room = room(machine, demand.working_set_bytes, &on);
+        let made = Candidate::new(kind, team, vec![policy], AdvisingModel::Hybrid, predicted, room);
         Candidate {
-            kind,
-            is_default: false,
-            team: team.clone(),
-            policies: vec![policy],
-            model: AdvisingModel::Hybrid,
-            predicted: Estimate { interval: Some(ends), ..prediction.bandwidth.clone() },
             gain: Some(gain.gain),
             is_claimed: gain.is_claimed && gain.gain >= LEAST_GAIN,
-            room: room(machine, demand.working_set_bytes, &on),
-            limit: None,
-            needs_change: false,
+            ..made.over_all_of(machine)
         }
     };
     let room = room_share(machine, pair.fast_node, demand.working_set_bytes);
@@ -87,8 +82,12 @@ pub(crate) fn candidates(
     shares.extend(best(1.0));
     shares.extend(best(room));
     let mut all = vec![Candidate {
-        kind: CandidateKind::FirstTouch,
+        kind: match demand.pattern {
+            Pattern::Private => CandidateKind::Local,
+            _ => CandidateKind::FirstTouch,
+        },
         is_default: true,
+        is_over_all: false,
         policies: vec![MemoryPolicy::FirstTouch],
         gain: Some(0.0),
         ..of(&default, default_share)

@@ -4,7 +4,8 @@
 //! [`advise`] is the whole of it. What it asks stands in files of their own: the program
 //! (`demand.rs`), where its threads run (`team.rs`), where its pages may lie (`question.rs`,
 //! `room.rs`), which placements are looked at (`search.rs`, `closed_form.rs`,
-//! `fast_share.rs`), and what is made of them (`advice.rs`).
+//! `fast_share.rs`, and `lone_pairs.rs` where the record lacks what the flow model needs), what is made
+//! of them (`advice.rs`), and how other launchers are told (`launcher.rs`).
 
 mod advice;
 mod candidate;
@@ -12,16 +13,22 @@ mod closed_form;
 mod demand;
 mod device;
 mod fast_share;
+mod launcher;
+mod lone_pairs;
 mod placing;
 mod question;
 mod room;
 mod search;
 mod team;
 
-pub use advice::{Advice, AdviceError, Ranking, advise};
-pub use candidate::{AdvisingModel, Candidate, CandidateKind};
+pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};
+pub use candidate::{
+    AdvisingModel, Candidate, CandidateKind, Effort, MOST_TOLERANCE, are_alike, least_effort,
+};
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
+pub use launcher::{Launcher, LauncherForm, launcher_form};
+pub use lone_pairs::LonePairs;
 pub use question::{
     KernelRatios, PageNode, Question, Shares, Throughput, Workers, possible_machines,
 };

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{Flow, first_cause};
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
 
-use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind, are_alike};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{KernelRatios, PageNode, Question, Shares, Workers, possible_machines};
+use crate::question::{
+    KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Workers, possible_machines,
+};
 use crate::room::{room, room_share, takes_pages};
 use crate::search::equal_shares;
 use crate::team::Team;
@@ -168,10 +172,16 @@ impl<'a> Placing<'a> {
     /// What happens without advice.
     pub fn default_candidate(&self) -> Option<Candidate> {
         let pages = self.by_itself()?;
-        let mut own =
-            self.candidate(CandidateKind::FirstTouch, vec![MemoryPolicy::FirstTouch], &pages)?;
+        let is_local = self.demand.pattern == Pattern::Private && self.as_seen().is_none();
+        let kind = if is_local { CandidateKind::Local } else { CandidateKind::FirstTouch };
+        let mut own = self.candidate(kind, vec![MemoryPolicy::FirstTouch], &pages)?;
         (own.is_default, own.gain) = (true, Some(0.0));
         Some(own)
+    }
+
+    /// What this team gets where each thread uses its own part of the data on its own node.
+    pub fn own_parts(&self) -> Option<Estimate<BytesPerSecond>> {
+        Some(self.flow.expected(self.question.throughput(&self.local())?.paced))
     }
 
     fn local_candidate(&self) -> Option<Candidate> {
@@ -232,19 +242,19 @@ impl<'a> Placing<'a> {
         let shares = self.question.share_of_all(pages);
         let on: Vec<(u32, f64)> =
             self.question.page_nodes.iter().map(|it| it.node).zip(shares).collect();
+        let used = on.iter().filter(|(_, share)| *share > LEAST_SHARE).map(|(node, _)| *node);
+        let used: Vec<u32> = used.collect();
         let is_sound = predicted.is_finite() && predicted > 0.0;
-        is_sound.then(|| Candidate {
-            kind,
-            is_default: false,
-            team: self.team.clone(),
-            policies,
-            model: AdvisingModel::Flow,
-            predicted: self.flow.expected(predicted),
-            gain: None,
-            is_claimed: false,
-            room: room(self.machine, self.demand.working_set_bytes, &on),
-            limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
-            needs_change: false,
+        is_sound.then(|| {
+            let predicted = self.flow.expected(predicted);
+            let room = room(self.machine, self.demand.working_set_bytes, &on);
+            let made =
+                Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
+            Candidate {
+                is_alike: are_alike(&self.flow.fitted.capacities, used),
+                limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
+                ..made.over_all_of(self.machine)
+            }
         })
     }
 

@@ -19,6 +19,9 @@ pub struct Team {
     /// A CPU for each thread, of a core of its own.
     #[serde(skip)]
     pub cpus: Vec<CpuSet>,
+    /// Whether it has a thread on every core that may be used, and none was asked for by its number.
+    #[serde(skip)]
+    pub is_whole: bool,
 }
 
 impl Team {
@@ -78,7 +81,9 @@ pub(crate) fn teams(machine: &Machine, demand: &Demand) -> Result<Vec<Team>, Dem
             }
         }
     }
-    Ok(sets.iter().filter_map(|set| team(&initiators, set, threads)).collect())
+    let is_whole = !is_named && threads == cores;
+    let made = sets.iter().filter_map(|set| team(&initiators, set, threads));
+    Ok(made.map(|team| Team { is_whole, ..team }).collect())
 }
 
 /// The cores of an initiator, one CPU of each, those of its L3 domains in turn: as cases with some of
@@ -129,7 +134,7 @@ fn team(initiators: &[(Initiator, Vec<CpuSet>)], set: &[usize], threads: u32) ->
             return None;
         }
     }
-    let mut team = Team { workers: Vec::new(), cpus: Vec::new() };
+    let mut team = Team { workers: Vec::new(), cpus: Vec::new(), is_whole: false };
     for (&count, &initiator) in counts.iter().zip(set) {
         let (of, cores) = &initiators[initiator];
         team.workers.push(Workers { initiator: of.index, threads: u32::try_from(count).ok()? });

@@ -7,23 +7,32 @@ mod compare;
 mod model;
 mod predict;
 mod profile;
+mod ps;
 mod run;
 mod sensitivity;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
+use nearfar_document::Format;
 use nearfar_machine::TheoreticalMaximum;
+use nearfar_record::Experiment;
+
+use self::choice::{Choice, machines, one_of};
 
 pub use advise::AdviseArguments;
+use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
-pub use predict::PredictArguments;
+pub use predict::{Point, PredictArguments, Split};
 pub use profile::ProfileArguments;
+pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
+
+use crate::output::AnswerForm;
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -39,7 +48,16 @@ const EXIT_STATUS: &str = "Exit status:
 #[command(name = "nearfar", version, after_help = EXIT_STATUS)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// Whether to colour what is printed
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Print the answer and what went wrong, and nothing else: no progress, no notes
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Print more: of `characterize --dry-run` every case by its id
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,6 +86,7 @@ pub enum Command {
         "  nearfar characterize                          a first look, in about 15 s on a small machine\n",
         "  nearfar characterize --suite full --out r.jsonl\n",
         "  nearfar characterize --resume --out r.jsonl   go on after an interruption\n",
+        "  nearfar characterize --append r.jsonl --only mixes   add to a record\n",
         "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
     Characterize(Box<CharacterizeArguments>),
@@ -76,6 +95,14 @@ pub enum Command {
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
     Show(Box<ShowArguments>),
+    /// The records of a folder, the newest first
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar list                                   the records that nobody gave a name\n",
+        "  nearfar list results --json\n",
+        "A record is known by what stands in it, whatever its file is called.",
+    ))]
+    List(Box<ListArguments>),
     /// What a record means: the models of the papers, fitted, with their errors
     #[command(after_help = concat!(
         "Examples:\n",
@@ -112,7 +139,8 @@ pub enum Command {
         "Examples:\n",
         "  nearfar report r.jsonl -o report.html\n",
         "  nearfar report r.jsonl -o report.md\n",
-        "  nearfar report -o report.json                  the newest record of this host",
+        "  nearfar report -o report.json                  the newest record of this host\n",
+        "  nearfar report r.jsonl -o - --format csv | xz >samples.csv.xz",
     ))]
     Report(Box<ReportArguments>),
     /// What differs between two records, and whether it matters
@@ -127,6 +155,9 @@ pub enum Command {
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),
+    /// Running processes whose memory lies far from where they run
+    #[command(after_help = ps::AFTER_HELP)]
+    Ps(Box<PsArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",
@@ -180,10 +211,20 @@ pub struct TopoArguments {
     /// memory attributes (docs/memory-attributes.md)
     #[arg(long, value_name = "FILE", conflicts_with = "synthetic")]
     pub export_xml: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.topo-2.json; of the list nearfar.machines-1.json, of an
     /// export nearfar.topology-export-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl TopoArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -196,7 +237,7 @@ pub struct MachineSource {
     #[arg(long, value_name = "TEXT")]
     pub synthetic: Option<String>,
     /// Show a simulated machine: a built-in one ('list' names them) or a file
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = machines(), hide_possible_values = true)]
     pub simulate: Option<String>,
 }
 
@@ -208,31 +249,92 @@ pub struct DoctorArguments {
     /// 204.8GB/s; without it, by the record's memory modules
     #[arg(long, value_name = "NAME", value_parser = TheoreticalMaximum::memory, requires = "record")]
     pub gamma: Option<TheoreticalMaximum>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-2.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl DoctorArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The record; - is standard input
     pub record: Option<PathBuf>,
+    /// These experiments alone, whole
+    #[arg(long, value_delimiter = ',', value_parser = one_of(&EXPERIMENTS, Experiment::as_str))]
+    pub experiment: Vec<Experiment>,
+    /// What to know about the figures, and what to do about it, alone
+    #[arg(long, conflicts_with_all = ["experiment", "full"])]
+    pub remarks: bool,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.show-3.json)
     #[arg(long)]
     pub json: bool,
 }
 
+impl ShowArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        let full = self.full || !self.experiment.is_empty();
+        AnswerForm { as_json: self.json, full }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// The folder; without it the one of records that nobody gave a name, and its folder of records of
+    /// programs
+    pub folder: Option<PathBuf>,
+    /// Print all, and not the newest alone
+    #[arg(long)]
+    pub full: bool,
+    /// Print JSON (docs/schema/nearfar.list-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ListArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
+/// Forms of a report.
+const FORMATS: [Choice<Format>; 6] = [
+    (Format::Html, "a page with charts, in one file"),
+    (Format::Markdown, "for an issue or a wiki"),
+    (Format::Tex, "for a paper (pdflatex)"),
+    (Format::Json, "the document as data"),
+    (Format::Csv, "every sample"),
+    (Format::Metrics, "metrics for Prometheus"),
+];
+
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// The record; - is standard input; without it the newest one of this host
     pub record: Option<PathBuf>,
-    /// The file to write; one that is there is replaced. Its ending says what it is: .html a
+    /// The file to write; one that is there is replaced; - is standard output. Its ending, or --format,
+    /// says what it is: .html a
     /// page with charts, in one file that opens without a network, .md for an issue or a wiki,
     /// .tex for a paper (pdflatex), .json the document as data
     /// (docs/schema/nearfar.report-1.json), .csv every sample (docs/csv-columns.md), .prom
     /// metrics for Prometheus (docs/metrics.md)
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
+    /// The form, whatever the file is called
+    #[arg(long, value_parser = one_of(&FORMATS, Format::ending))]
+    pub format: Option<Format>,
     /// A program that `nearfar profile --out FILE` watched: its point among the roofs of a page
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,

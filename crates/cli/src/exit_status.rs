@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ErrorKind};
 use nearfar_record::WriteError;
 
 use crate::output::OutputError;
@@ -53,13 +54,18 @@ impl From<ExitStatus> for ExitCode {
 
 /// Prints what is wrong with the arguments, or the help that they ask for. Of `run`, which other
 /// programs stand behind, wrong usage has a status of its own.
-pub fn of_usage(error: &clap::Error) -> ExitStatus {
+pub fn of_usage(mut error: clap::Error) -> ExitStatus {
+    let is_of_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
+    if is_of_run && error.kind() == ErrorKind::UnknownArgument {
+        // That the mistyped option could be the program is no help.
+        error.remove(ContextKind::Suggested);
+    }
     // There is nowhere else to say it.
     error.print().ok();
-    match std::env::args_os().nth(1) {
+    match is_of_run {
         _ if !error.use_stderr() => ExitStatus::Done,
-        Some(command) if command == "run" => ExitStatus::NotStarted,
-        _ => ExitStatus::WrongInput,
+        true => ExitStatus::NotStarted,
+        false => ExitStatus::WrongInput,
     }
 }
 

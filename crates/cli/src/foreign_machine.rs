@@ -103,7 +103,8 @@ pub fn serve(source: &MachineSource) -> anyhow::Result<Status> {
         (None, Some(text)) => hwloc::ask_in_child(|| nearfar_topology::parse_synthetic(text))?,
         (None, None) => bail!("neither a file nor a text was given"),
     };
-    output::answer(true, &machine, String::new)
+    output::print(&output::json_line(&machine)?)?;
+    Ok(Status::Done)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod live_machine;
 mod near_device;
 mod output;
 mod progress;
+mod record_continuation;
 mod record_file;
 mod record_header;
 mod written_file;
@@ -22,8 +23,10 @@ use exit_status::ExitStatus;
 fn main() -> ExitCode {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return exit_status::of_usage(&error).into(),
+        Err(error) => return exit_status::of_usage(error).into(),
     };
+    output::set_verbosity(arguments.quiet, arguments.verbose);
+    output::colour(arguments.color);
     match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);

@@ -1,10 +1,13 @@
 //! Standard output and standard error.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use nearfar_document::write_json;
+use clap::ColorChoice;
+use nearfar_document::{Answer, NARROWEST, Room, write_json};
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 use crate::exit_status::ExitStatus;
 
@@ -29,14 +32,100 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints what a command found: as JSON where that is asked for, else as text.
+/// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
+/// error.
+pub fn print_by(write: impl FnOnce(&mut Printed) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = Printed { out: BufWriter::new(io::stdout().lock()), reader_is_gone: false };
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if !out.reader_is_gone => Err(OutputError(error).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Standard output, and whether somebody still reads it: a format's library may tell of that in an
+/// error of its own.
+pub struct Printed {
+    out: BufWriter<StdoutLock<'static>>,
+    reader_is_gone: bool,
+}
+
+impl Printed {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        let kind = done.as_ref().err().map(io::Error::kind);
+        self.reader_is_gone |= kind == Some(io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
+    }
+}
+
+/// Prints what a command found: as JSON where that is asked for, else for people, the first screen of it
+/// or all.
 pub fn answer(
-    as_json: bool,
+    form: AnswerForm,
     view: &impl Serialize,
-    text: impl FnOnce() -> String,
+    answer: impl FnOnce() -> Answer,
 ) -> anyhow::Result<ExitStatus> {
-    print(&if as_json { json_line(view)? } else { text() })?;
+    let AnswerForm { as_json, full } = form;
+    if as_json {
+        print(&json_line(view)?)?;
+        return Ok(ExitStatus::Done);
+    }
+    tell(&answer(), full)
+}
+
+/// Prints an answer for people, the first screen of it or all.
+pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
+    print(&answer.text(Room { width: width(), full }))?;
     Ok(ExitStatus::Done)
+}
+
+/// The same on standard error, where standard output is a program's.
+pub fn say_answer(answer: &Answer, full: bool) {
+    say(answer.text(Room { width: width(), full }).trim_end());
+}
+
+/// Characters of a line: the terminal's, or what COLUMNS says where there is none.
+pub fn width() -> usize {
+    const FEWEST: usize = 40;
+    let of_terminal = terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.or_else(told).unwrap_or(NARROWEST).max(FEWEST)
+}
+
+/// Whether what is printed is coloured, on a terminal or anywhere.
+pub fn colour(choice: ColorChoice) {
+    let choice = match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// In which form a command answers.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerForm {
+    pub as_json: bool,
+    /// Whether all is shown and not the first screen alone.
+    pub full: bool,
+}
+
+impl AnswerForm {
+    /// Of a command whose first screen is all there is.
+    pub fn short(as_json: bool) -> Self {
+        Self { as_json, full: false }
+    }
 }
 
 /// A view as a line of JSON: the one form in which it is printed.
@@ -50,6 +139,35 @@ pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
 pub fn say(text: &str) {
     // Nothing is left to do when even standard error is gone.
     anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
+}
+
+/// Says something that a quiet program does not.
+pub fn note(text: &str) {
+    if !is_quiet() {
+        say(text);
+    }
+}
+
+/// Whether the user asked for the answer and nothing else.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user asked for more.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes and progress out from here on, or says more.
+pub fn set_verbosity(quiet: bool, verbose: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// Whether more is said.
+pub fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+/// Whether notes and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Says why the program ends.

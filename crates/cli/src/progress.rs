@@ -1,7 +1,15 @@
 //! Progress on standard error, when it is a terminal.
 
+use std::io::{self, IsTerminal, Read};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nearfar_document::printable;
 use nearfar_measure::Status;
+
+use crate::output;
 
 /// A line that shows what is measured and how long it still takes.
 pub struct Progress {
@@ -9,10 +17,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins. Nothing is drawn where standard error is no terminal.
+    /// Begins. Nothing is drawn where standard error is no terminal, or the user wants quiet.
     pub fn new() -> Self {
         // Drawn twice a second: the drawing thread must not run beside what is measured.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(2));
+        let target = if output::is_quiet() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(2)
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
         let template = "{wide_bar} {pos}/{len} at most {eta} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -30,5 +43,61 @@ impl Progress {
     /// Ends, leaving nothing behind.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What takes longer than this is told of.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A line that says what is waited for, once that takes longer than a second, for as long as this is
+/// held. A thread draws it: nothing may be measured, and hwloc not be asked, meanwhile.
+pub struct Waiting {
+    bar: ProgressBar,
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Waiting {
+    /// Begins. `length` is how much there is to do, in bytes, where that is known.
+    pub fn new(what: &str, length: Option<u64>) -> Self {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        if output::is_quiet() || !io::stderr().is_terminal() {
+            return Self { bar, drawing: None };
+        }
+        let template = match length {
+            Some(_) => "{msg}  {wide_bar} {bytes} of {total_bytes}",
+            None => "{spinner} {msg}  {elapsed}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(printable(what).into_owned());
+        let (end, ended) = channel();
+        let drawn = bar.clone();
+        let thread = spawn(move || {
+            if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            drawn.set_draw_target(ProgressDrawTarget::stderr());
+            while ended.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                drawn.tick();
+            }
+            drawn.finish_and_clear();
+        });
+        Self { bar, drawing: Some((end, thread)) }
+    }
+
+    /// Counts what is read of this.
+    pub fn watch<R: Read>(&self, input: R) -> impl Read + use<R> {
+        self.bar.wrap_read(input)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.drawing.take() {
+            drop(end);
+            // It has nothing to say beyond what it draws.
+            thread.join().ok();
+        }
     }
 }

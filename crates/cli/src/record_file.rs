@@ -1,15 +1,16 @@
 //! Where records are: named by the user, or in the state folder. Profiles are named.
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use nearfar_record::host_name;
-use nearfar_record::{Profile, Record, read_record, record_name, state_folder};
+use nearfar_record::{Header, Profile, Record, read_record, record_name, state_folder};
 
 use crate::output;
+use crate::progress::Waiting;
 
 /// A new record's path in the state folder, which is made when it is not there.
 pub fn new_path(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
@@ -43,9 +44,16 @@ pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
     Ok(nearfar_record::newest_record(host)?)
 }
 
-/// Reads a record; `-` is standard input.
+/// Reads a record in either form; `-` is standard input.
 pub fn read(path: &Path) -> anyhow::Result<Record> {
-    read_by(path, "record", read_record)
+    let mut record = read_by(path, "record", read_record)?;
+    record.file = (path.as_os_str() != "-").then(|| path.to_path_buf());
+    Ok(record)
+}
+
+/// Reads the header alone of a record in a file.
+pub fn read_header(path: &Path) -> anyhow::Result<Header> {
+    read_by(path, "record", nearfar_record::read_header)
 }
 
 /// Reads a profile; `-` is standard input.
@@ -64,7 +72,10 @@ pub fn read_by<T, E: Error + Send + Sync + 'static>(
     }
     let file =
         File::open(path).with_context(|| format!("cannot open the {kind} {}", path.display()))?;
-    read(Box::new(file)).with_context(|| format!("{}", path.display()))
+    // A pipe has no length.
+    let length = file.metadata().ok().filter(Metadata::is_file).map(|found| found.len());
+    let waiting = Waiting::new(&format!("reading {}", path.display()), length);
+    read(Box::new(waiting.watch(file))).with_context(|| format!("{}", path.display()))
 }
 
 /// Reads the record that the user named, else the newest one of this host; also gives its
@@ -80,6 +91,6 @@ pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Re
 /// Says where the end of a record was left out.
 pub fn note_torn(record: &Record) {
     if record.torn {
-        output::say("note: the record's last line is torn and was left out");
+        output::note("note: the record's last line is torn and was left out");
     }
 }

@@ -70,6 +70,7 @@ function drawHeatMap(view) {
   const each = (value) => grid.map((row, y) => row.map((cell, x) => value(cell, y, x)));
   const name = (y, x) => `${chart.row_title}: ${chart.rows[rows[y]]}\n${chart.column_title}: ${chart.columns[columns[x]]}`;
   view.cells = each((cell, y, x) => ({ cell, title: `${chart.rows[rows[y]]}, ${chart.columns[columns[x]]}` }));
+  const values = grid.flat().flatMap((cell) => figure(cell)?.[0] ?? []);
   const heat = {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
@@ -78,8 +79,10 @@ function drawHeatMap(view) {
     texttemplate: columns.length > 40 ? "" : "%{text}",
     hoverinfo: "text",
     textfont: { size: 14 },
-    colorscale: "Cividis",
-    reversescale: statistic.less,
+    // Bandwidths and times have the colours of the matrices above, the more the stronger.
+    colorscale: [[0, colour("panel")], [1, colour(statistic.less ? "time" : "rate")]],
+    // From 0 on: what differs by less than is seen looks alike.
+    zmin: Math.min(0, ...values), zmax: Math.max(0, ...values) || 1,
     xgap: 1, ygap: 1,
     colorbar: { title: { text: plain(statistic.unit || "ratio"), side: "right" }, thickness: 14 },
   };
@@ -90,13 +93,13 @@ function drawHeatMap(view) {
   const names = (list, kept) => ({
     tickmode: "array", tickvals: kept.map((_, position) => position), ticktext: kept.map((one) => plain(list[one])), showgrid: false,
   });
-  Plotly.react(plot, [heat, ...absences(grid)], layout({
+  paint(plot, [heat, ...absences(grid)], {
     height: Math.min(1600, 130 + rows.length * 34),
     margin: { l: 60, r: 8, t: 60, b: 8 },
     shapes,
     xaxis: axis(chart.column_title, { ...names(chart.columns, columns), side: "top", range: [-0.5, columns.length - 0.5] }),
     yaxis: axis(chart.row_title, { ...names(chart.rows, rows), range: [rows.length - 0.5, -0.5] }),
-  }), CONFIG);
+  });
   const reasons = new Set(state.layer.cells.filter((cell) => cell.absent).map((cell) => cell.absent[1]));
   const told = [...reasons].sort((one, next) => one - next)
     .map((reason) => element("p", { textContent: `(${reason + 1}) ${chart.reasons[reason]}` }));

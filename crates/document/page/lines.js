@@ -5,7 +5,9 @@ const SVG = "http://www.w3.org/2000/svg";
 /* How a series looks: as it is told to, else by its place. There are 6 colours and 7 marks, so that
    the first 42 places have a pair of their own. */
 function look(series, position) {
-  const [hue, form] = series.look ?? [position, position];
+  if (series.tone) return { colour: colour(series.tone), dash: "solid", mark: TONE_MARKS[series.tone] };
+  const place = series.place ?? position;
+  const [hue, form] = series.look ?? [place, place];
   const turn = Math.floor(hue / SERIES.length);
   return {
     colour: SERIES[hue % SERIES.length],
@@ -13,6 +15,9 @@ function look(series, position) {
     mark: MARKS[(form + 3 * turn) % MARKS.length],
   };
 }
+
+/* Verdicts differ in colour and in mark: worse points down, better up. */
+const TONE_MARKS = { worse: "triangle-down", better: "triangle-up", same: "circle", unclear: "x" };
 
 const DASH_LENGTHS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 
@@ -113,6 +118,7 @@ const logAxis = (title, values) => axis(title, { type: "log", tickmode: "array",
 function drawLines(view) {
   const { chart, state } = view;
   const all = state.layer.series;
+  if (all[0]?.place === undefined) placeSeries(state.layer);
   const traces = [];
   // Marks lie above lines that are no measurement.
   const order = [...all.keys()].sort((one, next) => (all[next].style === "edge") - (all[one].style === "edge"));
@@ -124,15 +130,87 @@ function drawLines(view) {
   });
   if (view.cursor && view.ring) traces.push(ring(view.ring));
   const shown = all.filter((series) => !isHidden(state, series));
+  const plot = view.place.querySelector(".plot");
+  view.isWide = plot.clientWidth >= WIDE;
+  view.ends = view.isWide ? endsOf(all, shown) : [];
+  view.named = "";
   const values = (key) => shown.flatMap((series) => series[key]);
   // Where a law is drawn is nothing to mark an axis at.
   const measured = shown.filter((series) => !["edge", "stars"].includes(series.style)).flatMap((series) => series.x);
-  view.place.querySelector(".plot").style.minWidth = "280px";
-  Plotly.react(view.place.querySelector(".plot"), traces, layout({
+  plot.style.minWidth = "280px";
+  const longest = Math.max(0, ...view.ends.map((end) => end.name.length));
+  paint(plot, traces, {
     height: 440,
-    xaxis: lineAxis(chart.x, measured.length ? measured : values("x")),
+    margin: { l: 60, r: longest ? 34 + longest * LETTER : 16, t: 12, b: 50 },
+    xaxis: { ...lineAxis(chart.x, measured.length ? measured : values("x")), ...(longest ? xRange(chart.x, values("x")) : {}) },
     yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
-  }), CONFIG);
+  });
+  nameEnds(view);
+}
+
+/* Lines are named at their ends where there are few and there is room; the legend has all. */
+const WIDE = 560, MOST_NAMED = 9, LONGEST_NAME = 30, LETTER = 6.6, LINE_HEIGHT = 15;
+
+/* Names differ at their ends as well as at their beginnings. */
+function shortened(name) {
+  const half = (LONGEST_NAME - 1) / 2;
+  return name.length > LONGEST_NAME ? `${name.slice(0, Math.floor(half))}\u2026${name.slice(-Math.ceil(half))}` : name;
+}
+
+/* What is shown first has the colours that differ most. */
+function placeSeries(layer) {
+  const first = layer.series.filter((series) => series.shown);
+  const rest = layer.series.filter((series) => !series.shown);
+  [...first, ...rest].forEach((series, place) => { series.place = place; });
+}
+
+/* From end to end of what is shown: names beyond it need no room of the axis. */
+function xRange(described, values) {
+  const known = values.filter((value) => value !== null && (described.scale !== "log" || value > 0));
+  if (!known.length) return {};
+  const of = described.scale === "log" ? known.map(Math.log10) : known;
+  const [least, high] = [Math.min(...of), Math.max(...of)];
+  const low = described.scale === "from_zero" ? Math.min(0, least) : least;
+  const room = 0.025 * (high - low || Math.abs(high) || 1);
+  return { range: [low < 0 || described.scale !== "from_zero" ? low - room : low, high + room] };
+}
+
+function endsOf(all, shown) {
+  const first = (name) => shown.find((one) => one.name === name && hasLine(one));
+  const lines = [...new Set(shown.filter(hasLine).map((series) => series.name))].map(first);
+  if (lines.length > MOST_NAMED) return [];
+  return lines.map((series) => {
+    const last = series.x.reduce((best, x, one) => (x > series.x[best] ? one : best), 0);
+    return { name: shortened(series.name), x: series.x[last], y: series.y[last], colour: look(series, all.indexOf(series)).colour };
+  });
+}
+
+/* Puts the names beside the ends, moved up and down as far as they would lie on each other. */
+function nameEnds(view) {
+  const plot = view.place.querySelector(".plot");
+  if (plot.clientWidth && (plot.clientWidth >= WIDE) !== view.isWide) {
+    view.draw();
+    return;
+  }
+  const { xaxis, yaxis } = plot._fullLayout;
+  const ends = view.ends.map((end) => ({ ...end, at: yaxis.d2p(end.y) })).sort((one, next) => one.at - next.at);
+  ends.forEach((end, position) => {
+    end.to = position ? Math.max(end.at, ends[position - 1].to + LINE_HEIGHT) : end.at;
+  });
+  let lowest = yaxis._length;
+  [...ends].reverse().forEach((end) => {
+    end.to = Math.min(end.to, lowest);
+    lowest = end.to - LINE_HEIGHT;
+  });
+  const onAxis = (of, value) => (of.type === "log" ? Math.log10(value) : value);
+  const annotations = ends.map((end) => ({
+    x: onAxis(xaxis, end.x), y: onAxis(yaxis, end.y), yshift: end.at - end.to, xshift: 9, xanchor: "left", yanchor: "middle", showarrow: false,
+    text: `<span style="color:${end.colour}">\u25cf</span> ${plain(end.name)}`, font: { size: 12 },
+  }));
+  const named = JSON.stringify(annotations);
+  if (named === view.named) return;
+  view.named = named;
+  Plotly.relayout(plot, { annotations });
 }
 
 /* What the reader has switched; else what the chart shows first. */
@@ -143,6 +221,7 @@ function isHidden(state, series) {
 function makeLegend(view) {
   const { state, place } = view;
   const all = state.layer.series;
+  if (all[0]?.place === undefined) placeSeries(state.layer);
   const switchAll = (shown) => element("button", {
     type: "button", textContent: shown ? "all" : "none",
     onclick: () => { all.forEach((series) => state.switched.set(series.name, shown)); makeLegend(view); view.draw(); },

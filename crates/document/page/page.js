@@ -32,6 +32,8 @@ function makeView(chart, sampled) {
   const plot = place.querySelector(".plot");
   plot.addEventListener("keydown", (event) => pressed(view, event));
   plot.on("plotly_click", (event) => clicked(view, event.points[0]));
+  // Names at the ends of lines keep their distance in any width.
+  if (chart.kind === "lines") plot.on("plotly_relayout", () => nameEnds(view));
   return view;
 }
 
@@ -69,36 +71,59 @@ async function start() {
   document.body.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-s]");
     if (!button) return;
-    const title = button.closest("details").querySelector("summary").textContent;
+    const title = button.closest("details, figure, article").querySelector("summary, figcaption, h2").textContent;
     showSamples(data.samples.cases[Number(button.dataset.s)], title);
   });
-  printing(views, theme);
-  // One after the other, so that the page can be read and scrolled meanwhile.
-  const waiting = [...data.charts];
-  const next = () => {
-    if (waiting.length) {
-      views.push(makeView(waiting.shift(), sampled));
-      setTimeout(next);
-    } else {
-      document.documentElement.dataset.ready = "true";
-    }
+  // Charts are drawn where they are seen, one after the other, so that the page can be read and scrolled meanwhile.
+  const left = new Map(data.charts.map((chart) => [document.getElementById(chart.id), chart]));
+  const draw = (place) => {
+    views.push(makeView(left.get(place), sampled));
+    left.delete(place);
   };
-  setTimeout(next);
+  const waiting = [];
+  const next = () => {
+    const place = waiting.shift();
+    // Not where the reader has gone on to another tab: there is no room to draw in.
+    if (left.has(place) && !place.closest("[hidden]")) draw(place);
+    if (waiting.length) setTimeout(next);
+    else document.documentElement.dataset.ready = "true";
+  };
+  const drawWithin = (section) => {
+    delete document.documentElement.dataset.ready;
+    waiting.push(...[...left.keys()].filter((place) => section.contains(place)));
+    setTimeout(next);
+    views.filter((view) => section.contains(view.place)).forEach((view) => Plotly.Plots.resize(view.place.querySelector(".plot")));
+  };
+  makeTabs(drawWithin);
+  followReader();
+  markScrolling();
+  document.querySelectorAll("main > section").forEach(drawWithin);
+  printing(views, theme, () => [...left.keys()].forEach(draw));
 }
 
-/* On paper: light, as wide as the paper, every table open. */
-function printing(views, theme) {
-  let closed = [];
+/* On paper: light, as wide as the paper, every tab and every table open. */
+function printing(views, theme, drawRest) {
+  let closed = [], away = [];
+  const resize = (width) => views.forEach((view) => {
+    const plot = view.place.querySelector(".plot");
+    plot.style.width = width;
+    view.draw();
+    Plotly.Plots.resize(plot);
+  });
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.table:not([open])")];
+    closed = [...document.querySelectorAll("main details:not([open])")];
     closed.forEach((details) => { details.open = true; });
+    away = [...document.querySelectorAll("[role=tabpanel][hidden]")];
+    away.forEach((panel) => panel.removeAttribute("hidden"));
+    drawRest();
     document.documentElement.dataset.theme = "light";
-    views.forEach((view) => { view.place.querySelector(".plot").style.width = "660px"; view.draw(); Plotly.Plots.resize(view.place.querySelector(".plot")); });
+    resize("660px");
   });
   addEventListener("afterprint", () => {
     closed.forEach((details) => { details.open = false; });
     document.documentElement.dataset.theme = theme.value;
-    views.forEach((view) => { view.place.querySelector(".plot").style.width = ""; view.draw(); Plotly.Plots.resize(view.place.querySelector(".plot")); });
+    resize("");
+    away.forEach((panel) => panel.setAttribute("hidden", AWAY));
   });
 }
 

@@ -1,4 +1,5 @@
-// The samples behind a number: quantiles of all, and a histogram of those that the page holds.
+// The samples behind a number: quantiles of all, and those that the page holds as dots or, where they are many,
+// as a histogram.
 
 const QUANTILES = ["least", "5 %", "25 %", "median", "75 %", "95 %", "most"];
 
@@ -21,10 +22,26 @@ function showSamples(of, title) {
   table.tHead.replaceChildren(row("th", QUANTILES));
   table.tBodies[0].replaceChildren(row("td", of.quantiles.map(digits)));
   if (!dialog.open) dialog.showModal();
-  drawHistogram(document.getElementById("samples-plot"), of, unit);
+  drawValues(document.getElementById("samples-plot"), of, unit);
 }
 
-function drawHistogram(plot, of, unit) {
+/* Fewer are shown one by one. */
+const MANY_SAMPLES = 40;
+
+/* One above the other where they would lie on each other. */
+function dotsOf(values, name, fill, symbol, taken, size) {
+  const height = (value) => {
+    const column = Math.round(value / size);
+    taken.set(column, (taken.get(column) ?? 0) + 1);
+    return taken.get(column);
+  };
+  return {
+    type: "scatter", mode: "markers", name, x: values, y: values.map(height), hoverinfo: "text", hovertext: values.map(digits),
+    marker: { color: fill, symbol, size: 10, line: { color: colour("text"), width: 1 } },
+  };
+}
+
+function drawValues(plot, of, unit) {
   const marked = new Set(of.marked);
   const split = (wanted) => of.values.filter((value, position) => value !== null && marked.has(position) === wanted);
   const known = of.values.filter((value) => value !== null);
@@ -41,15 +58,20 @@ function drawHistogram(plot, of, unit) {
       marker: { color: fill, line: { color: colour("text"), width: 1 }, pattern: { shape } },
     };
   };
-  const traces = [trace(split(false), "undisturbed", SERIES[0], "")];
-  if (marked.size) traces.push(trace(split(true), "disturbed", SERIES[1], "/"));
+  const areFew = known.length < MANY_SAMPLES;
+  const taken = new Map();
+  const part = (values, name, fill, shape, symbol) =>
+    (areFew ? dotsOf(values, name, fill, symbol, taken, (high - low) / 40 || 1) : trace(values, name, fill, shape));
+  const traces = [part(split(false), "undisturbed", SERIES[0], "", "circle")];
+  if (marked.size) traces.push(part(split(true), "disturbed", SERIES[1], "/", "x"));
   const median = of.quantiles[3];
   const shapes = median === null ? [] : [{
     type: "line", x0: median, x1: median, yref: "paper", y0: 0, y1: 1,
     line: { color: colour("text"), width: 2, dash: "dash" },
   }];
-  Plotly.react(plot, traces, layout({
+  paint(plot, traces, {
     height: 260, barmode: "stack", shapes, showlegend: marked.size > 0,
-    xaxis: axis(unit), yaxis: axis("samples", of.values.length < 12 ? { dtick: 1 } : {}),
-  }), CONFIG);
+    xaxis: axis(unit),
+    yaxis: axis("samples", areFew ? { dtick: Math.max(1, Math.ceil(Math.max(0, ...taken.values()) / 8)), range: [0, Math.max(4, ...taken.values()) + 1] } : {}),
+  });
 }

@@ -21,7 +21,8 @@ function hover(text) {
 
 function axis(title, more) {
   return {
-    title: { text: plain(title) },
+    // Beyond the numbers of the axis, however long they are.
+    title: { text: plain(title), standoff: 10 },
     gridcolor: colour("grid"),
     linecolor: colour("rule"),
     zeroline: false,
@@ -51,6 +52,12 @@ const CONFIG = {
   responsive: true,
   modeBarButtonsToRemove: ["sendChartToCloud", "lasso2d", "select2d"],
 };
+
+/* Draws, as high as is told: the place keeps its height where it is not shown and the window changes. */
+function paint(plot, traces, more) {
+  plot.style.height = `${more.height}px`;
+  Plotly.react(plot, traces, layout(more), CONFIG);
+}
 
 /* An element with properties and children. */
 function element(name, properties, ...children) {

@@ -4,6 +4,7 @@
 mod cache_domains;
 mod comparison;
 mod devices;
+mod drawn_devices;
 mod heat_map;
 mod hybrid;
 mod latency;

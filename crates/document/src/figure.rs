@@ -25,6 +25,10 @@ pub struct Figure {
     pub interval_text: Option<String>,
     /// Whether something disturbed all samples behind it.
     pub only_disturbed: bool,
+    /// Whether it is of local memory, where that is marked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub is_local: bool,
     /// How often such an interval holds the true value, a fraction; null where that is not known.
     /// The text of an interval says so where it is less than 0.95.
     pub confidence: Option<f64>,
@@ -111,9 +115,17 @@ impl Figure {
             (low, high) if low == high => low,
             (low, high) => format!("{low} to {high}"),
         });
-        let text = written(value);
-        let (only_disturbed, confidence, behind) = (false, None, None);
-        Self { value, interval, unit, text, interval_text, only_disturbed, confidence, behind }
+        Self {
+            value,
+            interval,
+            unit,
+            text: written(value),
+            interval_text,
+            only_disturbed: false,
+            is_local: false,
+            confidence: None,
+            behind: None,
+        }
     }
 
     /// A number of a result that has no interval.
@@ -147,6 +159,11 @@ impl Figure {
     /// The same as a figure of these samples of a case.
     pub fn of_samples(self, case: &str, counted: Counted) -> Self {
         Self { behind: Some(Behind { case: case.into(), counted }), ..self }
+    }
+
+    /// The same, marked as of local memory or not.
+    pub fn of_local(self, is_local: bool) -> Self {
+        Self { is_local, ..self }
     }
 
     /// The same in brackets, for what is only known to be about so much or more.
@@ -211,6 +228,13 @@ impl Figure {
         // Not less than it is, but for what does not show.
         let shown = (farthest * scale - ROUNDING).ceil() / scale;
         (shown > 0.0 && shown.is_finite()).then(|| format!("{shown:.decimals$}"))
+    }
+
+    /// How far the interval reaches from the value on its wider side, as a fraction of it.
+    pub fn relative_spread(&self) -> Option<f64> {
+        let [low, high] = self.interval?;
+        let farthest = (high - self.value).max(self.value - low);
+        Some(farthest / self.value).filter(|spread| spread.is_finite())
     }
 
     /// How sure the interval is, a fraction, where that is less than usual.

@@ -2,6 +2,7 @@
 //! rounded and put in words there, once, and every format shows the same. The data formats hold
 //! what the record holds. Nothing here measures or models.
 
+mod answer;
 mod chart_library;
 mod charts;
 mod csv;
@@ -24,6 +25,7 @@ mod table;
 mod terminal;
 mod tex;
 
+pub use answer::{Answer, Emphasis, NARROWEST, Part, Room, Shown};
 #[cfg(feature = "schema")]
 pub use csv::csv_row_schema;
 pub use csv::write_csv;

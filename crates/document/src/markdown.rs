@@ -17,6 +17,8 @@ pub fn write_markdown(document: &Document, out: &mut impl Write) -> io::Result<(
     for caution in &document.cautions {
         writeln!(out, "> **{}**\n", with_code(caution))?;
     }
+    write_list(&document.first_words(), out)?;
+    document.matrices.iter().try_for_each(|table| write_table(table, out))?;
     write_list(&document.summary, out)?;
     for section in &document.sections {
         write_section(section, out)?;

@@ -23,7 +23,7 @@ use crate::charts::{self, Chart, MachineDrawing, Plot};
 use crate::document::Document;
 use crate::figure::Behind;
 use crate::page_data::PageData;
-use crate::page_view::PageSection;
+use crate::page_view::{PageHealth, PageMatrix, PageSection, PageTile};
 use crate::samples::Samples;
 use crate::subject::Sources;
 use crate::table::Cell;
@@ -39,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("../page/heat_map.js"),
     include_str!("../page/lines.js"),
     include_str!("../page/spread.js"),
+    include_str!("../page/tabs.js"),
     include_str!("../page/page.js"),
     "})();\n"
 );
@@ -136,6 +137,10 @@ fn body(
         is_simulated => document.is_simulated,
         cautions => document.cautions,
         summary => document.summary,
+        tiles => document.tiles.iter().map(|it| PageTile::new(it, samples)).collect::<Vec<_>>(),
+        health => document.health.as_ref().map(PageHealth::new),
+        matrices => document.matrices.iter().map(|it| PageMatrix::new(it, samples)).collect::<Vec<_>>(),
+        has_tabs => sections.iter().any(PageSection::is_on_tab),
         sections => sections,
         program => document.program,
         held => samples.held,
@@ -160,6 +165,7 @@ fn templates() -> Result<Environment<'static>, minijinja::Error> {
     });
     templates.add_filter("code", code);
     templates.add_template("page.html", include_str!("../templates/page.html"))?;
+    templates.add_template("answer.html", include_str!("../templates/answer.html"))?;
     templates.add_template("scripts.html", include_str!("../templates/scripts.html"))?;
     templates.add_template("section.html", include_str!("../templates/section.html"))?;
     templates.add_template("table.html", include_str!("../templates/table.html"))?;
@@ -195,8 +201,10 @@ pub(crate) fn behind(document: &Document, charts: &[Chart]) -> BTreeSet<Behind> 
         }
     }
     let tables = document.sections.iter().flat_map(|section| &section.tables);
+    let tables = tables.chain(&document.matrices);
     let cells = tables.flat_map(|table| table.rows.iter().flatten());
-    behind.extend(cells.filter_map(|cell| match cell {
+    let of_tiles = document.tiles.iter().flat_map(|tile| &tile.values).map(|it| &it.value);
+    behind.extend(cells.chain(of_tiles).filter_map(|cell| match cell {
         Cell::Figure(figure) => figure.behind.clone(),
         _ => None,
     }));

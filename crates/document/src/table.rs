@@ -1,6 +1,6 @@
 //! Tables of a document.
 
-use nearfar_model::PlannedCase;
+use nearfar_model::{PlannedCase, Verdict};
 use nearfar_record::{Absence, Absent};
 use serde::Serialize;
 
@@ -16,6 +16,30 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// What to know of it.
     pub notes: Vec<String>,
+    /// What all its rows have in common, where that is good or bad.
+    #[serde(skip)]
+    pub tone: Option<Tone>,
+}
+
+/// Whether something is for the worse or the better: formats that have colours colour it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    Worse,
+    Better,
+    Unclear,
+    Same,
+}
+
+impl From<Verdict> for Tone {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Worse => Self::Worse,
+            Verdict::Better => Self::Better,
+            Verdict::Unclear => Self::Unclear,
+            Verdict::Same => Self::Same,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,12 +142,16 @@ impl Table {
         rows: impl IntoIterator<Item = Vec<Cell>>,
     ) -> Self {
         let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
-        Self { caption: caption.into(), columns, rows, notes: Vec::new() }
+        Self { caption: caption.into(), columns, rows, notes: Vec::new(), tone: None }
     }
 
     pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.notes.extend(notes);
         self
+    }
+
+    pub(crate) fn toned(self, tone: Tone) -> Self {
+        Self { tone: Some(tone), ..self }
     }
 
     /// `None` where it has no rows.
@@ -208,8 +236,9 @@ impl Cell {
         match self {
             Self::Text(words) => words.clone(),
             Self::Figure(figure) => {
+                let local = if figure.is_local { "*" } else { "" };
                 let mark = if figure.only_disturbed { " (disturbed)" } else { "" };
-                format!("{}{mark}", figure.text)
+                format!("{}{local}{mark}", figure.text)
             }
             Self::Absent { kind, .. } => kind.as_str().into(),
             Self::Empty => String::new(),

@@ -3,64 +3,170 @@
 pub(crate) mod paragraph;
 pub(crate) mod table;
 
-use paragraph::{folded, paragraph, paragraph_with_code};
-use table::{columns_in_blocks, room_for};
+use paragraph::{folded, paragraph};
+use table::{columns_in_blocks, fits, room_for};
 
-use crate::document::Section;
+use crate::answer::{Answer, Emphasis, Part, Room, Shown};
 use crate::figure::{Figure, Unit};
 use crate::printable::printable;
+use crate::subject::percent_words;
 use crate::table::{Cell, Column, Reasons, Table};
 
-/// A section: what it shows, its tables, what follows from it.
-pub(crate) fn section_text(section: &Section) -> String {
-    let mut text = tables_text(section);
-    if !section.findings.is_empty() {
-        text.push('\n');
+/// An answer for the room that there is.
+pub(crate) fn answer_text(answer: &Answer, room: Room) -> String {
+    let is_shown = |shown: Shown| match shown {
+        Shown::Always => true,
+        Shown::First => !room.full,
+        Shown::Full => room.full,
+    };
+    let mut text = String::new();
+    for (_, part) in answer.0.iter().filter(|(shown, _)| is_shown(*shown)) {
+        let set = part_text(part, room);
+        // No two empty lines behind each other, and none at the beginning.
+        let set = if text.is_empty() || text.ends_with("\n\n") {
+            set.trim_start_matches('\n')
+        } else {
+            &set
+        };
+        text += set;
     }
-    let findings = section.findings.iter();
-    let findings = findings.map(|finding| paragraph_with_code("-> ", &printable(finding)));
-    text + &findings.collect::<String>()
+    text
 }
 
-/// The same without what follows from it.
-pub(crate) fn tables_text(section: &Section) -> String {
-    let tables = section.tables.iter().map(table_text);
-    format!("\n{}{}", paragraph("", &printable(&section.about)), tables.collect::<String>())
+fn part_text(part: &Part, room: Room) -> String {
+    match part {
+        Part::Words { first, words, emphasis } => {
+            let text = paragraph(room.width, first, &printable(words));
+            match text.strip_prefix(first.as_str()).filter(|_| !first.is_empty()) {
+                Some(rest) => coloured(first, *emphasis) + rest,
+                None => text,
+            }
+        }
+        Part::Title(title) => format!("\n== {} ==\n", printable(title)),
+        Part::Table { table, first_rows } if !room.full => {
+            let left = table.rows.len().saturating_sub(*first_rows);
+            let text = bare_table_text(table, *first_rows, room.width);
+            let more =
+                if left > 0 { format!("   and {left} more (--full)\n") } else { String::new() };
+            text + &more
+        }
+        Part::Table { table, .. } => table_text(table, room.width),
+        Part::ClassMap(map) => map.text(room.width),
+        Part::Lines(lines) => lines.lines().map(|line| format!("{}\n", printable(line))).collect(),
+        Part::Gap => "\n".into(),
+        Part::Next(commands) => next_text(commands, room.width),
+    }
 }
 
-fn table_text(table: &Table) -> String {
+fn coloured(words: &str, emphasis: Emphasis) -> String {
+    let code = match emphasis {
+        Emphasis::Plain => return words.into(),
+        Emphasis::Good => 32,
+        Emphasis::Caution => 33,
+        Emphasis::Failed => 31,
+    };
+    let shown = words.trim_end();
+    format!("\u{1b}[{code}m{shown}\u{1b}[0m{}", &words[shown.len()..])
+}
+
+/// Commands below each other, and behind each what it gives where a line holds both.
+fn next_text(commands: &[(String, String)], width: usize) -> String {
+    const NEXT: &str = "next  ";
+    let longest = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (number, (command, what)) in commands.iter().enumerate() {
+        let first = if number == 0 { NEXT.into() } else { " ".repeat(NEXT.len()) };
+        let line = format!("{first}{command:<longest$}  {what}");
+        if line.trim_end().chars().count() <= width {
+            text += &format!("{}\n", printable(line.trim_end()));
+        } else {
+            text += &format!("{first}{}\n", printable(command));
+            text += &paragraph(width, &" ".repeat(NEXT.len() + 2), &printable(what));
+        }
+    }
+    text
+}
+
+/// A table with all that is to be known of it.
+fn table_text(table: &Table, width: usize) -> String {
+    let mut reasons = Reasons::default();
+    let mut text = grid_text(table, usize::MAX, width, &mut reasons);
+    text.extend(reasons.lines().map(|line| paragraph(width, " ", &printable(&line))));
+    text.extend(least_confidence(table).map(|least| {
+        let words = format!("Few rounds: confidence of the intervals {least:.0} % or more.");
+        paragraph(width, " ", &words)
+    }));
+    text + marks_text(table)
+        + &table
+            .notes
+            .iter()
+            .map(|note| paragraph(width, " - ", &printable(note)))
+            .collect::<String>()
+}
+
+/// The first rows of a table, without notes.
+fn bare_table_text(table: &Table, first_rows: usize, width: usize) -> String {
+    grid_text(table, first_rows, width, &mut Reasons::default()) + marks_text(table)
+}
+
+fn marks_text(table: &Table) -> &'static str {
+    let is_marked = figures(table).any(|figure| figure.only_disturbed);
+    if is_marked { " ! every sample was disturbed\n" } else { "" }
+}
+
+/// Header and rows; figures with their intervals where a line holds these, else the widest is told below.
+fn grid_text<'a>(
+    table: &'a Table,
+    first_rows: usize,
+    width: usize,
+    reasons: &mut Reasons<'a>,
+) -> String {
     let unit = common_unit(table);
     let heading = |column: &Column| match unit {
         Some(_) => printable(&column.name).into_owned(),
         None => printable(&column.heading()).into_owned(),
     };
     let header: Vec<String> = table.columns.iter().map(heading).collect();
-    let of_all = unit.map_or_else(String::new, |unit| format!(", {}", unit.as_str()));
-    let mut reasons = Reasons::default();
-    let mut rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().map(|cell| cell_text(cell, &mut reasons)).collect())
-        .collect();
-    let mut text = format!("\n{}", paragraph("", &printable(&(table.caption.clone() + &of_all))));
+    let is_told = |unit: Unit| table.caption.contains(unit.as_str());
+    let of_all = unit.filter(|&unit| !is_told(unit));
+    let of_all = of_all.map_or_else(String::new, |unit| format!(", {}", unit.as_str()));
+    let has_local = figures(table).any(|figure| figure.is_local);
+    let mut rows_by = |with_spread: bool| -> Vec<Vec<String>> {
+        let cells = |row: &'a Vec<Cell>| {
+            let text = |cell: &'a Cell| match cell {
+                Cell::Figure(figure) if has_local => {
+                    let mark = if figure.is_local { '*' } else { ' ' };
+                    format!("{}{mark}", figure_text(figure, with_spread))
+                }
+                Cell::Figure(figure) => figure_text(figure, with_spread),
+                Cell::Absent { kind, why } => reasons.mark(*kind, why),
+                Cell::Text(words) => printable(words).into_owned(),
+                Cell::Empty => "-".into(),
+            };
+            row.iter().map(text).collect()
+        };
+        table.rows.iter().take(first_rows).map(cells).collect()
+    };
+    let caption = match table.caption.clone() + &of_all {
+        none if none.is_empty() => none,
+        caption => paragraph(width, "", &printable(&caption)),
+    };
     let is_number = |column: usize| is_number(table, column);
     let last = header.len().saturating_sub(1);
+    let mut rows = rows_by(true);
+    let mut left_out = String::new();
+    if unit.is_some() && !fits(&header, &rows, width) {
+        rows = rows_by(false);
+        left_out.extend(spread_words(table));
+    }
     if !is_number(last) {
-        let room = room_for(&header, &rows, last);
+        let room = room_for(width, &header, &rows, last);
         for cell in rows.iter_mut().filter_map(|row| row.get_mut(last)) {
             *cell = folded(cell.split(' '), room).join("\n");
         }
     }
-    text += &columns_in_blocks(&header, &rows, is_number);
-    text.extend(reasons.lines().map(|line| paragraph(" ", &printable(&line))));
-    text.extend(least_confidence(table).map(|least| {
-        paragraph(" ", &format!("Few rounds: confidence of the intervals {least:.0} % or more."))
-    }));
-    if figures(table).any(|figure| figure.only_disturbed) {
-        text += " ! every sample was disturbed\n";
-    }
-    text.extend(table.notes.iter().map(|note| paragraph(" - ", &printable(note))));
-    text
+    let grid = columns_in_blocks(width, &header, &rows, is_number);
+    format!("\n{caption}{grid}{left_out}")
 }
 
 /// What all figures of a table count, where several columns have them: said once, above it.
@@ -83,17 +189,20 @@ fn is_number(table: &Table, column: usize) -> bool {
     has_unit || table.rows.iter().filter_map(|row| row.get(column)).all(is_number)
 }
 
-fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {
-    match cell {
-        Cell::Figure(figure) => {
-            let spread = figure.plus_minus().map_or_else(String::new, |it| format!(" ±{it}"));
-            let mark = if figure.only_disturbed { "!" } else { "" };
-            format!("{}{spread}{mark}", figure.text)
-        }
-        Cell::Absent { kind, why } => reasons.mark(*kind, why),
-        Cell::Text(words) => printable(words).into_owned(),
-        Cell::Empty => "-".into(),
-    }
+/// How wide the intervals are.
+fn spread_words(table: &Table) -> Option<String> {
+    let mut spreads: Vec<f64> = figures(table).filter_map(Figure::relative_spread).collect();
+    spreads.sort_by(f64::total_cmp);
+    let [middle, widest] =
+        [spreads.get(spreads.len() / 2)?, spreads.last()?].map(|it| percent_words(*it));
+    Some(format!(" Intervals: median +-{middle}, widest +-{widest}.\n"))
+}
+
+fn figure_text(figure: &Figure, with_spread: bool) -> String {
+    let spread = figure.plus_minus().filter(|_| with_spread);
+    let spread = spread.map_or_else(String::new, |it| format!(" ±{it}"));
+    let mark = if figure.only_disturbed { "!" } else { "" };
+    format!("{}{spread}{mark}", figure.text)
 }
 
 fn figures(table: &Table) -> impl Iterator<Item = &Figure> {

@@ -59,12 +59,14 @@ pub fn write_tex(document: &Document, out: &mut impl Write) -> io::Result<()> {
             text(caution)
         )?;
     }
+    write_list(&document.first_words(), out)?;
     write_list(&document.summary, out)?;
     writeln!(
         out,
         "Small numbers below a figure are its interval. Tables of figures of one unit are maps: the \
          darker a cell, the higher its figure.\n"
     )?;
+    document.matrices.iter().try_for_each(|matrix| table::write_table(matrix, out))?;
     for section in &document.sections {
         write_section(section, out)?;
     }

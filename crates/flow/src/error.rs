@@ -17,10 +17,10 @@ pub enum FlowError {
     #[error("this load cannot be put on the machine: {0}")]
     Load(String),
     #[error(
-        "there is no built-in simulated machine {name:?}; there are {known}, and a file's name ends \
-         in .toml or has a / in it"
+        "there is no built-in simulated machine {name:?}{meant}; there are {known}, and a file's name \
+         ends in .toml or has a / in it"
     )]
-    UnknownMachine { name: String, known: String },
+    UnknownMachine { name: String, meant: String, known: String },
     #[error(
         "{file}: extends {name:?}, which is no built-in machine, and no file can be extended; there \
          are {known}"

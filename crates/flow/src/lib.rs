@@ -45,7 +45,9 @@ pub use hybrid::{HybridBytes, Overlap};
 pub use latency::{Latency, Queue, Translation};
 pub use loads::Load;
 pub use machine_file::{ByAccess, KernelBehaviour};
-pub use machine_reader::{builtin_machines, builtin_text, parse_machine, read_machine};
+pub use machine_reader::{
+    builtin_machines, builtin_names, builtin_text, parse_machine, read_machine,
+};
 pub use noise::{Disturbed, Disturber, Mode, ModeUnit, Noise, Outliers, UnboundMode};
 pub use simulated_device::{Hub, SimulatedDevice};
 pub use simulated_machine::{KernelLoad, SimulatedMachine};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use nearfar_units::excerpt_of;
+use nearfar_units::{did_you_mean, excerpt_of};
 use toml::{Table, Value};
 
 use crate::assembly::assemble;
@@ -55,6 +55,7 @@ pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
     if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
         let text = builtin_text(name_or_path).ok_or_else(|| FlowError::UnknownMachine {
             name: name_or_path.into(),
+            meant: did_you_mean(name_or_path, builtin_names()),
             known: known_names(),
         })?;
         return parse_machine(name_or_path, text);
@@ -78,9 +79,14 @@ pub fn builtin_text(name: &str) -> Option<&'static str> {
     BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The names of the built-in machines, in a row.
+/// The names of the built-in machines.
+pub fn builtin_names() -> Vec<&'static str> {
+    BUILTIN.map(|(known, _)| known).into()
+}
+
+/// The same in a row.
 fn known_names() -> String {
-    BUILTIN.map(|(known, _)| known).join(", ")
+    builtin_names().join(", ")
 }
 
 /// Reads a machine from the text of a file, whose name is for messages.

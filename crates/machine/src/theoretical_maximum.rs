@@ -342,7 +342,7 @@ fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
             );
             return Err(TheoreticalMaximumError::new(text, why));
         }
-        Err(QuantityError::NoNumber(_) | QuantityError::Range(_)) => return Err(refused()),
+        Err(_) => return Err(refused()),
     };
     if !(bytes_per_s > 0.0 && bytes_per_s < 1e15) {
         return Err(refused());

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use nearfar_record::{
-    Absence, Absent, Case, Coordinates, Experiment, Finished, History, Line, Reason, ReasonCode,
-    Record, RecordWriter, Resumed, Rounds, Sample, TrafficMethod, Warning, WriteError,
+    Absence, Absent, Appended, Case, Coordinates, Experiment, Finished, History, Inputs, Line,
+    Reason, ReasonCode, Record, RecordWriter, Resumed, Rounds, Sample, TrafficMethod, Warning,
+    WriteError,
 };
 use nearfar_units::nanoseconds;
 
@@ -42,6 +43,8 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// Cases that the machine refused in this run of the program.
     pub refused: usize,
+    /// Whether what was to be added was not begun.
+    pub addition_left: bool,
 }
 
 /// Measures what a record's header asks for. `record` holds what is there already:
@@ -66,6 +69,10 @@ pub struct Engine<'a> {
     /// Runs of cases of the phases after this one.
     later_runs: u64,
     out_of_budget: bool,
+    /// Cases of earlier inputs.
+    earlier: HashSet<String>,
+    /// What is to be added once all that was asked for before is measured.
+    addition: Option<Inputs>,
 }
 
 impl<'a> Engine<'a> {
@@ -97,6 +104,8 @@ impl<'a> Engine<'a> {
             rates: None,
             later_runs: 0,
             out_of_budget: false,
+            earlier: HashSet::new(),
+            addition: None,
         }
     }
 
@@ -104,6 +113,11 @@ impl<'a> Engine<'a> {
     /// as well.
     pub fn expect_rates(&mut self, rates: Rates) {
         self.rates = Some(rates);
+    }
+
+    /// Adds what other inputs ask for, once all that is missing is measured.
+    pub fn append(&mut self, inputs: Inputs) {
+        self.addition = Some(inputs);
     }
 
     /// Writes the header of a new record.
@@ -125,7 +139,7 @@ impl<'a> Engine<'a> {
             at: now_utc(),
             samples: self.record.samples.len() as u64,
             torn_line_dropped: self.record.torn,
-            budget_ns: self.record.header.inputs.budget_ns,
+            budget_ns: self.record.inputs().budget_ns,
         };
         self.write(&Line::Resumed(resumed.clone()))?;
         self.record.note_resumed(resumed);
@@ -138,11 +152,26 @@ impl<'a> Engine<'a> {
     /// When the record cannot be written; what was written before is kept.
     pub fn measure(mut self) -> Result<Outcome, WriteError> {
         let started = self.executor.now();
+        self.measure_inputs(started)?;
+        if !self.out_of_budget
+            && !self.interrupt.is_set()
+            && let Some(inputs) = self.addition.take()
+        {
+            let appended = Appended { at: now_utc(), inputs };
+            self.write(&Line::Appended(Box::new(appended.clone())))?;
+            self.record.note_appended(appended);
+            self.measure_inputs(started)?;
+        }
+        self.finish(started)
+    }
+
+    /// Measures all that the last inputs ask for.
+    fn measure_inputs(&mut self, started: Duration) -> Result<(), WriteError> {
+        self.earlier = self.record.earlier_cases().iter().map(|case| case.id.clone()).collect();
         let variants = self.executor.variants();
         let all: Vec<(Experiment, u32)> = self
             .record
-            .header
-            .inputs
+            .inputs()
             .experiments
             .iter()
             .flat_map(|&experiment| (0..phases(experiment)).map(move |phase| (experiment, phase)))
@@ -172,7 +201,7 @@ impl<'a> Engine<'a> {
                 cut_short = Some(experiment);
             }
         }
-        self.finish(started)
+        Ok(())
     }
 
     fn plan(&self, experiment: Experiment, phase: u32, variants: &OfferedVariants) -> Planned {
@@ -181,7 +210,7 @@ impl<'a> Engine<'a> {
 
     /// Runs of cases that a phase will have at most, as far as it can be planned now.
     fn runs(&self, experiment: Experiment, phase: u32, variants: &OfferedVariants) -> u64 {
-        let inputs = &self.record.header.inputs;
+        let inputs = self.record.inputs();
         let planned = self.plan(experiment, phase, variants);
         let rounds = planned.cases.iter().filter_map(|case| case.rounds(inputs));
         rounds.map(|rounds| u64::from(rounds.most)).sum()
@@ -229,7 +258,7 @@ impl<'a> Engine<'a> {
     /// Measures the cases of a phase; whether the budget sufficed.
     fn measure_cases(&mut self, cases: Vec<Case>, started: Duration) -> Result<bool, WriteError> {
         let cases = self.note_cases(cases)?;
-        let inputs = self.record.header.inputs.clone();
+        let inputs = self.record.inputs().clone();
         let budget = inputs.budget_ns.map(Duration::from_nanos);
         let often: Vec<(&Case, Rounds)> =
             cases.iter().filter_map(|case| Some((case, case.rounds(&inputs)?))).collect();
@@ -241,7 +270,7 @@ impl<'a> Engine<'a> {
                 .iter()
                 .filter(|(case, _)| !self.refused_now.contains(&case.id))
                 .filter(|(case, rounds)| {
-                    round < rounds.most && self.windows(&case.id, round) < rounds.windows
+                    round < rounds.most && self.windows_left(&case.id, round, rounds.windows) > 0
                 })
                 .filter(|(case, rounds)| {
                     let rule = StoppingRule::new(*rounds, inputs.target);
@@ -282,6 +311,7 @@ impl<'a> Engine<'a> {
                 let took = self.executor.now().saturating_sub(began) / count;
                 of_case = Some(of_case.map_or(took, |longest| longest.max(took)));
             }
+            self.writer.settle()?;
         }
         Ok(true)
     }
@@ -291,7 +321,7 @@ impl<'a> Engine<'a> {
     fn expected_time(&self, cases: &[&Case]) -> Duration {
         let header = &self.record.header;
         self.rates.map_or(Duration::ZERO, |rates| {
-            round_time(cases, &header.inputs, &header.machine, rates)
+            round_time(cases, self.record.inputs(), &header.machine, rates)
         })
     }
 
@@ -314,14 +344,21 @@ impl<'a> Engine<'a> {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// Windows that a round of a case lacks. A round that was measured for earlier inputs lacks none,
+    /// whatever these ask for: its threads and pages are gone.
+    fn windows_left(&self, case: &str, round: u32, asked: u32) -> u32 {
+        let there = self.windows(case, round);
+        if there > 0 && self.earlier.contains(case) { 0 } else { asked.saturating_sub(there) }
+    }
+
     fn run_case(&mut self, case: &Case, round: u32) -> Result<(), WriteError> {
-        let inputs = &self.record.header.inputs;
+        let inputs = self.record.inputs();
         let there = self.windows(&case.id, round);
         let windows = case.rounds(inputs).map_or(0, |rounds| rounds.windows);
         let request = WindowRequest {
             round,
             first: there,
-            count: windows - there,
+            count: self.windows_left(&case.id, round, windows),
             shortest: Duration::from_nanos(inputs.window_ns),
         };
         let samples = self.executor.run(case, request).and_then(|windows| {
@@ -404,14 +441,17 @@ impl<'a> Engine<'a> {
             rounds: self.rounds_begun,
             interrupted_by: self.interrupt.signal(),
             peak_resident_bytes: self.executor.peak_resident_bytes(),
+            cases: Some(self.record.cases.len() as u64),
         };
         self.write(&Line::Finished(finished.clone()))?;
+        self.writer.close()?;
         self.record.note_finished(finished);
         Ok(Outcome {
             record: self.record,
             interrupted_by: self.interrupt.signal(),
             elapsed,
             refused: self.refused_now.len(),
+            addition_left: self.addition.is_some(),
         })
     }
 }

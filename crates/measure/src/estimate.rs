@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Inputs, Pages, Record};
+use nearfar_record::{Actor, Case, Chase, Experiment, Inputs, Pages, Record};
 
 use crate::executor::{OfferedVariants, Rates};
 use crate::experiment::{phases, plan};
@@ -14,6 +14,8 @@ use crate::experiment::{phases, plan};
 pub struct Estimate {
     /// Its cases, by their ids, as far as they are known before anything is measured.
     pub case_ids: Vec<String>,
+    /// How many of them each experiment has, in their order.
+    pub experiments: Vec<(Experiment, usize)>,
     /// Most rounds of a case.
     pub rounds: u32,
     /// All rounds, at most.
@@ -201,17 +203,24 @@ pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Ra
 /// samples of earlier ones, those are counted that can be planned now.
 pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
     let header = &record.header;
-    let (inputs, machine) = (&header.inputs, &header.machine);
+    let (inputs, machine) = (record.inputs(), &header.machine);
+    let measured = rounds_measured(record);
     let mut found = Estimate {
         case_ids: Vec::new(),
+        experiments: Vec::new(),
         rounds: 0,
         total: Duration::ZERO,
         least: Duration::ZERO,
         buffers_bytes: 0,
     };
     for &experiment in &inputs.experiments {
+        let before = found.case_ids.len();
         for phase in 0..phases(experiment) {
-            let planned = plan(experiment, phase, variants, record);
+            let mut planned = plan(experiment, phase, variants, record);
+            planned.cases.retain(|case| {
+                let done = measured.get(&*case.id).copied().unwrap_or(0);
+                case.rounds(inputs).is_none_or(|rounds| done < rounds.most)
+            });
             let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
             let (least, most) = of_cases.fold((0, 0), |(least, most), rounds| {
                 (least.max(rounds.least), most.max(rounds.most))
@@ -224,12 +233,23 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
             found.buffers_bytes = found.buffers_bytes.max(mapped_bytes(&cases));
             found.case_ids.extend(planned.cases.into_iter().map(|case| case.id));
         }
+        found.experiments.push((experiment, found.case_ids.len() - before));
     }
     let rate = rates.first_touch.min(rates.touch);
     let first = Duration::from_secs_f64(as_float(found.buffers_bytes) / rate);
     found.total += first;
     found.least += first;
     found
+}
+
+/// Rounds of the cases that a record holds.
+fn rounds_measured(record: &Record) -> BTreeMap<&str, u32> {
+    let mut rounds = BTreeMap::new();
+    for sample in &record.samples {
+        let most = rounds.entry(&*sample.case).or_insert(0);
+        *most = sample.round.saturating_add(1).max(*most);
+    }
+    rounds
 }
 
 fn as_float(bytes: u64) -> f64 {

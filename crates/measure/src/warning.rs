@@ -246,7 +246,7 @@ fn most_frequent(record: &Record) -> String {
 }
 
 fn few_huge_pages(record: &Record) -> Option<Warning> {
-    if record.header.inputs.pages == Pages::Small {
+    if record.inputs().pages == Pages::Small {
         return None;
     }
     let cases: BTreeMap<&str, &Case> =

@@ -9,7 +9,7 @@ use std::fs;
 
 use nearfar_flow::SimulatedMachine;
 use nearfar_record::{
-    Absence, Inputs, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
+    Absence, FileEnd, Inputs, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
 };
 use support::{inputs, machine, measure, measure_new, read};
 
@@ -236,7 +236,8 @@ fn resume_completes_a_record_that_was_cut_anywhere() {
     for cut in cuts {
         fs::write(&path, &whole[..cut]).unwrap();
         let torn = read(&path);
-        let kept = usize::try_from(torn.length).unwrap();
+        let FileEnd::Lines { length } = torn.end else { panic!("not plain: {:?}", torn.end) };
+        let kept = usize::try_from(length).unwrap();
         assert_eq!(torn.torn, whole[cut - 1] != b'\n');
         assert!(kept <= cut && whole[kept - 1] == b'\n');
         measure(&path, torn.clone(), &machine, None);

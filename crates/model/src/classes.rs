@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{GroupBy, NodePosition, TheoreticalMaximum};
 use nearfar_record::{Estimate, Outcome};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
-use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
+use nearfar_units::{BytesPerSecond, format_significant, serialize_gb_per_s};
 use serde::Serialize;
 
 use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
@@ -77,8 +77,9 @@ pub struct Class<Pair = ClassPair> {
     /// Lowest best value of its pairs, useful bytes.
     #[serde(rename = "min_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub min: f64,
-    /// Maximum / theoretical maximum (eq. 4.3 of braithwaite2012); null where that is not known. Above 1
-    /// it is real where that is the maximum of less than what was used (one channel of several).
+    /// Maximum / theoretical maximum (eq. 4.3 of braithwaite2012); null where that is not known. One that
+    /// the user gives and that is exceeded is refused; by the memory modules it is above 1 where the
+    /// system names too few.
     pub alpha: Option<f64>,
     /// Maximum / maximum of class 0.
     pub alpha_relative: f64,
@@ -141,6 +142,9 @@ pub struct ClassFigure {
     pub min: f64,
 }
 
+/// The best of many rounds may be above what memory carries by so much.
+const ABOVE_BY_NOISE: f64 = 1.02;
+
 /// Why a record has no classes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoClasses {
@@ -150,6 +154,12 @@ pub enum NoClasses {
     NoPairs,
     #[error("the record holds no samples of {asked}; it holds {there}")]
     NotMeasured { asked: String, there: String },
+    #[error(
+        "the fastest pair moves {fastest}, more than --gamma {gamma}: alpha would be {alpha}, and no \
+         memory exceeds its theoretical maximum; give that of a whole node (DDR4-3200x8: eight \
+         channels), or leave --gamma out"
+    )]
+    AboveGamma { fastest: String, gamma: String, alpha: String },
     #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
     Span(String),
 }
@@ -196,6 +206,16 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
             .into(),
     };
     let whole = gamma.found().map(|gamma| gamma.bytes_per_s);
+    let fastest = judged.iter().map(|judged| judged.pair.best).fold(0.0, f64::max);
+    if let Some(given) = &rule.gamma
+        && fastest > given.bytes_per_s * ABOVE_BY_NOISE
+    {
+        return Err(NoClasses::AboveGamma {
+            fastest: BytesPerSecond(fastest).to_string(),
+            gamma: BytesPerSecond(given.bytes_per_s).to_string(),
+            alpha: format_significant(fastest / given.bytes_per_s, 3),
+        });
+    }
 
     let mut groups: BTreeMap<Option<u32>, Vec<&Judged>> = BTreeMap::new();
     for judged in &judged {

@@ -16,6 +16,7 @@ mod figure;
 mod matching;
 mod noise;
 mod parts;
+mod roles;
 mod shift;
 mod significance;
 
@@ -32,6 +33,7 @@ pub use environment::{EnvironmentDifference, environment_differences, environmen
 pub use figure::{CaseStanding, ComparedFigures, FEWEST_COMPARED_ROUNDS};
 pub use matching::UncomparedCase;
 pub use parts::ComparedPart;
+pub use roles::{ComparedRole, RoleThreads};
 pub use shift::CommonShift;
 
 /// Without another wish, a difference below this fraction does not matter.
@@ -59,6 +61,8 @@ pub struct RecordComparison {
     pub groups: Vec<GroupComparison>,
     /// Parts of the machine that worse or better cases have in common, worse ones first.
     pub parts: Vec<ComparedPart>,
+    /// What both reach where memory lies alike, of machines with other nodes or groups of CPUs.
+    pub roles: Vec<ComparedRole>,
     /// A difference below this fraction does not matter.
     pub floor: f64,
     /// A loss that half of the compared cases would show; at least the floor. `None` where
@@ -249,6 +253,7 @@ pub fn compare(a: &ComparedRecord, b: &ComparedRecord, floor: f64) -> RecordComp
         not_compared,
         groups,
         parts,
+        roles: roles::roles(a, b),
         floor,
         resolution,
     }

@@ -36,7 +36,7 @@ mod summary;
 
 use std::collections::BTreeSet;
 
-use nearfar_record::{Estimate, Experiment};
+use nearfar_record::{Estimate, Experiment, Suite};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub use summary::{
 
 use self::observed::{Observed, observe};
 use self::parameters::pairs_of;
-use crate::inapplicable::Inapplicable;
+use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +75,8 @@ pub struct Flow {
     /// Errors on cases of several streams, each foretold by all others.
     pub left_out: FlowErrors,
     pub placements: Vec<FlowPlacement>,
+    /// The command that measures more of what it is fitted to.
+    pub more_cases: String,
 }
 
 /// Errors of predictions: predicted / measured - 1, sizes.
@@ -199,6 +201,11 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
         in_sample: by_experiment(&in_sample),
         held_out: by_experiment(&held_out),
         left_out,
+        more_cases: measuring_command(
+            figures.record(),
+            &[Experiment::Pairs, Experiment::Mixes],
+            Suite::Full,
+        ),
     };
     // How far predictions reach follows from the errors.
     let totals: Vec<f64> = flow.placements.iter().map(|it| it.total.value.0).collect();

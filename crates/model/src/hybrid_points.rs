@@ -25,6 +25,8 @@ pub struct HybridFigures {
     /// Where it stands.
     #[serde(flatten)]
     pub place: HybridCoordinates,
+    /// Whether both memories are of one kind: what is called fast is then the nearer one.
+    pub is_one_kind: bool,
     /// Share of loads in all bytes.
     pub load_share: f64,
     /// Share of the fast memory in all bytes, as asked for.
@@ -50,6 +52,7 @@ pub struct HybridFigures {
 /// The points of a record by initiator, nodes, threads and variant: corners, pairs, then the surface by share of
 /// loads and of fast pages.
 pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
+    let kind = |node| figures.record().header.machine.memory_kind(node);
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Hybrid(place) => Some(place),
         _ => None,
@@ -60,6 +63,7 @@ pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
             HybridFigures {
                 case: case.planned(),
                 place: place.clone(),
+                is_one_kind: kind(place.fast_node) == kind(place.slow_node),
                 load_share: asked.load_share,
                 fast_share: asked.fast_share(),
                 total: case.bandwidth(Part::Case),

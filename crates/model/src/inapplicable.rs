@@ -1,7 +1,9 @@
 //! Why a model says nothing of a record, and which command would change that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use nearfar_machine::DeviceKind;
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
 use serde::Serialize;
 
@@ -22,14 +24,20 @@ impl Inapplicable {
         Self { why: why.into(), remedy: None }
     }
 
-    /// Measuring these experiments in a suite would change it.
+    /// Measuring these experiments in a suite would change it, where the machine has what they measure.
     pub fn until_measured(
         record: &Record,
         experiments: &[Experiment],
         suite: Suite,
         why: impl Into<String>,
     ) -> Self {
-        Self { why: why.into(), remedy: Some(measuring_command(record, experiments, suite)) }
+        let why = why.into();
+        // What has cases can be measured.
+        let mut missing = experiments.iter().filter(|&&experiment| !has_cases(record, experiment));
+        match missing.find_map(|&experiment| lacking_part(record, experiment)) {
+            Some(lacking) => Self::here(format!("{why}: {lacking}")),
+            None => Self { why, remedy: Some(measuring_command(record, experiments, suite)) },
+        }
     }
 
     /// The record has no figures of an experiment that the model needs: what it says of that.
@@ -40,7 +48,7 @@ impl Inapplicable {
         }
         let Some(absent) = commonest_absence(record, experiment) else {
             let why = format!("{experiment} was begun, and has no samples yet");
-            return Self { why, remedy: Some("nearfar characterize --resume".into()) };
+            return Self { why, remedy: Some(resuming_command(record)) };
         };
         let verb = match absent.absence {
             Absence::Omitted => "left out",
@@ -54,6 +62,7 @@ impl Inapplicable {
             | ReasonCode::OnePackage
             | ReasonCode::OneCore
             | ReasonCode::OneMemoryKind
+            | ReasonCode::NoDevice
             | ReasonCode::NoVariant => Self::here(why),
             ReasonCode::FullSuiteOnly => missing(why, Suite::Full),
             _ => missing(why, Suite::Standard),
@@ -74,8 +83,61 @@ fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent>
     commonest.map(|(_, first)| first)
 }
 
-/// The command that measures experiments of a record's machine.
+fn has_cases(record: &Record, experiment: Experiment) -> bool {
+    let places = record.cases.iter().flat_map(|case| &case.coordinates);
+    places.into_iter().any(|place| place.experiment() == experiment)
+}
+
+/// What a record's machine lacks, so that an experiment measures nothing there in any suite.
+fn lacking_part(record: &Record, experiment: Experiment) -> Option<&'static str> {
+    let machine = &record.header.machine;
+    let nodes = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+    let kinds = nodes.clone().map(|node| node.kind).collect::<BTreeSet<_>>().len();
+    let (nodes, initiators) = (nodes.count(), machine.initiators().len());
+    match experiment {
+        Experiment::Devices if !has_devices(record) => {
+            Some("the machine has no device that data could be copied to")
+        }
+        Experiment::Links if machine.packages.len() < 2 => Some("the machine has one package"),
+        Experiment::Sharing if initiators < 2 => {
+            Some("the machine has one initiator, so that no cores are remote to any memory")
+        }
+        Experiment::Hybrid if nodes < 2 => Some("the machine has one memory node"),
+        Experiment::Hybrid if initiators < 2 && kinds < 2 => {
+            Some("the machine's memory nodes are near all of its CPUs and of one kind")
+        }
+        _ => None,
+    }
+}
+
+/// Whether data can be copied to a device, as far as the record tells.
+fn has_devices(record: &Record) -> bool {
+    let header = &record.header;
+    match (&header.simulation, &header.inputs.devices) {
+        (_, Some(found)) => !found.accelerators.is_empty(),
+        (Some(simulation), None) => {
+            let machine = nearfar_flow::parse_machine(&simulation.name, &simulation.file);
+            machine.is_ok_and(|machine| !machine.devices.is_empty())
+        }
+        (None, None) => {
+            header.machine.devices.iter().any(|device| device.kind == DeviceKind::Accelerator)
+        }
+    }
+}
+
+/// The command that measures experiments of a record's machine: into the record, where its file is
+/// known, else into a new one.
 pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
+    let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
+    let names = names.join(",");
+    if let Some(file) = &record.file {
+        let suite = if record.header.inputs.suite == suite {
+            String::new()
+        } else {
+            format!(" --suite {}", suite.as_str())
+        };
+        return format!("nearfar characterize --append {}{suite} --only {names}", shell_word(file));
+    }
     let machine = match (&record.header.simulation, record.header.executor) {
         (Some(simulation), Executor::Simulated) => {
             // A machine from a file is not known by its name alone.
@@ -85,6 +147,22 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
         }
         _ => String::new(),
     };
-    let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
-    format!("nearfar characterize{machine} --suite {} --only {}", suite.as_str(), names.join(","))
+    format!("nearfar characterize{machine} --suite {} --only {names}", suite.as_str())
+}
+
+/// The command that goes on with a record.
+pub fn resuming_command(record: &Record) -> String {
+    let out = record.file.as_ref().map(|file| format!(" --out {}", shell_word(file)));
+    format!("nearfar characterize --resume{}", out.unwrap_or_default())
+}
+
+/// A path as a shell takes it for one word.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
+    let text = if text.starts_with('-') { format!("./{text}") } else { text };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

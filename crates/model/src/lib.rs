@@ -2,6 +2,7 @@
 //! figures; nothing here knows how a number was measured or how it is shown.
 
 mod access_prediction;
+mod best_pairs;
 mod chases;
 mod class_notes;
 mod class_rule;
@@ -25,6 +26,7 @@ mod memory_attributes;
 mod memory_limit;
 mod mixes;
 mod model_kind;
+mod near_far;
 mod pair_groups;
 mod pairs;
 mod place;
@@ -54,15 +56,16 @@ pub use access_prediction::{
     AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingOutcome,
     ProgramAccess,
 };
+pub use best_pairs::{BestPair, BestPairs, best_pairs};
 pub use chases::{AccessTime, ChaseFigures, Translation, chases, idle_matrix};
 pub use class_notes::{ClassAbove, ClassNote, DisturbedPair, FewerThreads, LeftOut};
 pub use class_rule::{ClassRule, ThreadChoice};
 pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, classes};
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
-    ComparedRecord, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
-    PRACTICAL_FLOOR, RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
-    environment_settings,
+    ComparedRecord, ComparedRole, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
+    PRACTICAL_FLOOR, RecordComparison, RoleThreads, UncomparedCase, Verdict, compare,
+    environment_differences, environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{
@@ -93,7 +96,7 @@ pub use hybrid::{
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, hybrid_points};
-pub use inapplicable::{Inapplicable, measuring_command};
+pub use inapplicable::{Inapplicable, measuring_command, resuming_command};
 pub use latency::{
     CurvePlace, FIRMWARE_ROOM, FactorSpan, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee,
     LatencyQueue, LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE,
@@ -110,6 +113,7 @@ pub use memory_attributes::{
 pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
+pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
@@ -132,9 +136,9 @@ pub use sensitivity::{
 };
 pub use sharing::{
     AboveLone, Excess, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LoneCurve, LonePoint,
-    Loss, MeasuredCell, ProcessSplit, Residual, SharedCell, SharedGrid, Shares, Sharing,
-    SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support, UnfittedGrid,
-    WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
+    Loss, MOST_LAW_ERROR, MeasuredCell, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,
+    Sharing, SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support,
+    UnfittedGrid, WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};

@@ -5,7 +5,7 @@
 //! maximum itself, is wrong.
 
 use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
-use nearfar_record::{Record, Sample};
+use nearfar_record::Sample;
 use nearfar_stats::median;
 
 use crate::pairs::pairs;
@@ -39,7 +39,10 @@ pub struct AboveLimit {
 ///
 /// # Errors
 /// When the maximum is of something else than a node, or there are no figures.
-pub fn memory_limit(record: &Record, maximum: TheoreticalMaximum) -> Result<MemoryLimit, String> {
+pub fn memory_limit(
+    figures: &RecordFigures<'_>,
+    maximum: TheoreticalMaximum,
+) -> Result<MemoryLimit, String> {
     if !matches!(maximum.scope, Scope::Node | Scope::Given) {
         return Err(format!(
             "{} is what a {} carries, and how many of them a memory node has is not known; name a \
@@ -47,10 +50,10 @@ pub fn memory_limit(record: &Record, maximum: TheoreticalMaximum) -> Result<Memo
             maximum.name, maximum.scope
         ));
     }
-    let figures = RecordFigures::new(record);
-    let matrix = pairs(&figures);
+    let machine = &figures.record().header.machine;
+    let matrix = pairs(figures);
     let ordinary = |node: u32| {
-        let node = record.header.machine.node(node);
+        let node = machine.node(node);
         node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))
     };
     let mut cells: Vec<AboveLimit> = matrix

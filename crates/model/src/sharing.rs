@@ -51,6 +51,11 @@ use crate::sharing_grid::{SharingCell, sharing_grid};
 /// Where the laws differ by more than this in a cell that was not measured, it is worth measuring.
 pub const WORTH_MEASURING: f64 = 0.05;
 
+/// A law that is off by more than this where a cell is left out of its fit (root mean square over totals
+/// and groups) predicts nothing: of two groups that get a half each it could say that one gets a third
+/// and the other two, so that it does not tell who gets more.
+pub const MOST_LAW_ERROR: f64 = 1.0 / 3.0;
+
 /// Grids with more cells than this are shown by what was measured alone.
 const MOST_CELLS: usize = 4096;
 
@@ -104,6 +109,9 @@ pub struct SharedGrid {
     /// pressure law.
     pub fit: LawFit,
     pub other: LawFit,
+    /// Whether the law is near enough to predict cells that were not measured: off by at most a third
+    /// where a cell is left out of its fit, or that is not known.
+    pub is_predictive: bool,
     /// The cells of the plan, and those between them by a full grid's counts of threads, by local
     /// and then by remote threads.
     pub cells: Vec<SharedCell>,
@@ -309,6 +317,7 @@ impl SharedGrid {
             place,
             local,
             remote,
+            is_predictive: fit.left_out.is_none_or(|off| off.all <= MOST_LAW_ERROR),
             fit,
             other,
             cells: Vec::new(),
@@ -322,7 +331,9 @@ impl SharedGrid {
         grid.cells = grid.cells_of_plan();
         grid.above_lone = grid.cells_above_lone();
         grid.fairness = grid.fairness_of_cells();
-        grid.rankings = grid.best_splits();
+        if grid.is_predictive {
+            grid.rankings = grid.best_splits();
+        }
         Ok(grid)
     }
 
@@ -349,6 +360,9 @@ impl SharedGrid {
             }
         };
         let support = if measured.is_some() { Support::Measured } else { support };
+        let is_told = self.is_predictive || by_other_law.is_none();
+        let (predicted, by_other_law) =
+            if is_told { (predicted, by_other_law) } else { (None, None) };
         let why_absent = self.absent.get(&(n, m)).filter(|_| measured.is_none()).cloned();
         let (local_threads, remote_threads) = (n, m);
         let law_difference = predicted.zip(by_other_law).map(|(one, two)| one.difference(two));
@@ -387,7 +401,8 @@ impl SharedGrid {
         if locals.len() * remotes.len() <= MOST_CELLS {
             places.extend(locals.iter().flat_map(|&n| remotes.iter().map(move |&m| (n, m))));
         }
-        places.into_iter().filter_map(|(n, m)| self.cell(n, m)).collect()
+        let is_known = |cell: &SharedCell| cell.shares().is_some() || cell.why_absent.is_some();
+        places.into_iter().filter_map(|(n, m)| self.cell(n, m)).filter(is_known).collect()
     }
 
     /// How far a prediction of a cell can be off, a fraction: twice what the law is off where it

@@ -15,7 +15,6 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::Machine;
-use nearfar_record::Record;
 use nearfar_stats::median;
 use serde::Serialize;
 
@@ -63,11 +62,10 @@ pub struct Twins {
 }
 
 /// Compares the cells of a record's matrix with their twins.
-pub fn twins(record: &Record) -> Twins {
-    let machine = &record.header.machine;
+pub fn twins(figures: &RecordFigures<'_>) -> Twins {
+    let machine = &figures.record().header.machine;
     let mut not_compared: BTreeMap<NotCompared, usize> = BTreeMap::new();
-    let (mut cells, noise) =
-        twin_cells(machine, &pairs(&RecordFigures::new(record)), &mut not_compared);
+    let (mut cells, noise) = twin_cells(machine, &pairs(figures), &mut not_compared);
     let compared = cells.len();
     let groups = count_groups(&cells);
     let parts = Parts::new(&cells);

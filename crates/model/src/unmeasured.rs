@@ -46,8 +46,9 @@ pub enum WhyUnmeasured {
 
 /// Unmeasured parts of a record's pairs matrix, by node; none for a record without
 /// `pairs`.
-pub fn unmeasured(record: &Record) -> Vec<Unmeasured> {
-    let matrix = pairs(&RecordFigures::new(record));
+pub fn unmeasured(figures: &RecordFigures<'_>) -> Vec<Unmeasured> {
+    let record = figures.record();
+    let matrix = pairs(figures);
     let of = cells_by_node(&matrix);
     if of.is_empty() {
         return Vec::new();

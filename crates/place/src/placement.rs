@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use nearfar_machine::{BindingError, MemoryPolicy, NodeSet};
 use nearfar_model::PlacementStrategy;
-use nearfar_units::excerpt;
+use nearfar_units::{excerpt, nearest_name};
 
 /// Where a program is to run and its memory to be. Its text form names no CPUs or nodes that the
 /// machine knows itself: `interleave` is over all nodes that may be used.
@@ -34,15 +34,27 @@ pub enum Placement {
 pub enum PlacementError {
     /// There is none of this name, or it lacks its nodes.
     #[error(
-        "'{}' is not a placement; there are local[:NODES], spread, compact, scatter, bind:NODES, \
+        "'{}' is not a placement; {}there are local[:NODES], spread, compact, scatter, bind:NODES, \
          preferred:NODE, interleave[:NODES], weighted:NODE=WEIGHT,.., first-touch, parallel-init, \
          round-robin and memory-bind",
-        excerpt(.0)
+        excerpt(.0), meant(.0)
     )]
     NotAPlacement(String),
     /// Its nodes or weights cannot be read.
     #[error(transparent)]
     Nodes(#[from] BindingError),
+}
+
+/// The placement that a text may have been meant to be, in words.
+fn meant(text: &str) -> String {
+    const NAMES: [&str; 8] =
+        ["local", "spread", "compact", "scatter", "bind", "preferred", "interleave", "weighted"];
+    let names = NAMES.into_iter().chain(PlacementStrategy::ALL.map(PlacementStrategy::as_str));
+    let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
+    let nearest = nearest_name(name, names).filter(|nearest| *nearest != name);
+    nearest.map_or_else(String::new, |name| {
+        format!("did you mean '{}'? ", excerpt(&(name.to_owned() + rest)))
+    })
 }
 
 impl Placement {
@@ -144,6 +156,12 @@ mod tests {
             for name in ALL.map(|name| name.split(':').next().unwrap()) {
                 assert!(said.contains(name), "'{said}' does not name {name}");
             }
+        }
+        for (text, meant) in
+            [("interleav:0-1", "'interleave:0-1'"), ("spred", "'spread'"), ("Local", "'local'")]
+        {
+            let said = text.parse::<Placement>().unwrap_err().to_string();
+            assert!(said.contains(&format!("did you mean {meant}?")), "{said}");
         }
         for text in ["bind:x", "local:0-", "interleave:4-2", "weighted:0=0", "weighted:0=256,1=1"] {
             assert!(text.parse::<Placement>().is_err(), "{text}");

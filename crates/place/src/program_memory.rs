@@ -76,6 +76,17 @@ impl ProcessMemory {
     }
 }
 
+/// All memory of these mappings by node, whatever it is of.
+pub(crate) fn mapped_bytes(mappings: &[MappedPages]) -> BTreeMap<u32, u64> {
+    let mut bytes = BTreeMap::new();
+    for mapping in mappings {
+        for (&node, &pages) in &mapping.nodes {
+            add(bytes.entry(node).or_default(), pages.saturating_mul(mapping.page_bytes));
+        }
+    }
+    bytes
+}
+
 fn add(to: &mut u64, bytes: u64) {
     *to = to.saturating_add(bytes);
 }

@@ -140,7 +140,15 @@ impl RunReport {
     }
 }
 
+/// A node's share of a program's memory may be off what was asked for by so much: the promise of `run`.
+const TOLERANCE: f64 = 0.01;
+
 impl ReportedMemory {
+    /// Whether every node has its asked share, about; not where none was asked for.
+    pub fn is_as_asked(&self) -> bool {
+        self.largest_deviation.is_some_and(|off| off <= TOLERANCE)
+    }
+
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
         let ProgramMemory { method, at, processes, memory } = memory;
         let achieved_shares = shares(&memory.own)?;

@@ -1,31 +1,17 @@
 //! What a placement means on this machine: CPUs and a policy, from what this process may use.
 
-use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
 use nearfar_model::PlacementStrategy;
-use nearfar_sys::Refusal;
 
 use crate::loss::Loss;
 use crate::pinning::Pinning;
 use crate::placement::Placement;
+use crate::usable::{Usable, named};
 use crate::watch::Steering;
 use crate::weights::{WeightsBy, policy_for};
-
-/// What this process may use.
-#[derive(Debug)]
-pub struct Usable {
-    /// CPUs; what the kernel would not tell is not known.
-    pub cpus: Result<CpuSet, Refusal>,
-    /// Nodes with memory: read where the placement names some, because that takes as long as all else.
-    pub nodes: UsableNodes,
-}
-
-/// Nodes that are read when they are needed.
-pub type UsableNodes =
-    LazyCell<Result<NodeSet, Refusal>, Box<dyn FnOnce() -> Result<NodeSet, Refusal>>>;
 
 /// A placement on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +61,20 @@ pub fn resolve(
     });
     let machine = needed_machine(placement, machine, &mut losses);
     let near = match (placement, &machine) {
-        (Placement::Local(Some(nodes)), Some(machine)) => cpus_near(nodes, machine, &mut losses),
+        (Placement::Local(Some(nodes)), Some(machine)) => {
+            cpus_near(nodes, machine, &own_cpus, &mut losses)
+        }
         _ => None,
     };
     let asked_cpus = match (cpus, near) {
+        (Some(cpus), Some(near)) if !cpus.intersects(&near) => {
+            losses.push(Loss {
+                what: format!("{} for '{placement}'", named("CPU", cpus)),
+                reason: format!("near its nodes are {}", named("CPU", &near)),
+                remedy: Some(format!("try --cpus {near}, or leave --cpus out")),
+            });
+            cpus.clone()
+        }
         (Some(cpus), Some(near)) => cpus.intersection(&near),
         (Some(cpus), None) => cpus.clone(),
         (None, Some(near)) => near,
@@ -86,8 +82,11 @@ pub fn resolve(
     };
     let memory = memory_policy(placement, usable, &mut losses);
     let asked = Binding { cpus: asked_cpus, memory };
-    let cpus = usable_cpus(&asked.cpus, &own_cpus, &mut losses);
-    let granted = usable_memory(&asked.memory, usable, &mut losses);
+    let cpus = match (cpus.is_some(), own_cpus.is_empty()) {
+        (_, true) => asked.cpus.clone(),
+        (is_named, false) => usable_cpus(&asked.cpus, &own_cpus, is_named, usable, &mut losses),
+    };
+    let granted = usable_memory(placement, &asked.memory, usable, &mut losses);
     let (memory, by) = policy_for(&granted, Path::new("/"));
     let weights = match granted {
         MemoryPolicy::Weighted(weights) => by.map(|by| (weights, by)),
@@ -104,7 +103,7 @@ fn needed_machine(
     losses: &mut Vec<Loss>,
 ) -> Option<Machine> {
     let what = match placement {
-        Placement::Local(Some(nodes)) => format!("the CPUs near {}", node_words(nodes)),
+        Placement::Local(Some(nodes)) => format!("the CPUs near {}", named("node", nodes)),
         _ if Pinning::is_asked_by(placement) => format!("the order of threads of '{placement}'"),
         _ => return None,
     };
@@ -112,23 +111,40 @@ fn needed_machine(
     machine().map_err(|reason| losses.push(Loss { what, reason, remedy: remedy() })).ok()
 }
 
-/// The CPUs to which these nodes are local.
-fn cpus_near(nodes: &NodeSet, machine: &Machine, losses: &mut Vec<Loss>) -> Option<CpuSet> {
-    let near: CpuSet = machine
-        .nodes
-        .iter()
-        .filter(|node| nodes.contains(node.os_index))
-        .flat_map(|node| node.locality.iter())
-        .collect();
-    if near.is_empty() {
+/// The CPUs to which these nodes are local; `None` where there are none.
+fn cpus_near(
+    nodes: &NodeSet,
+    machine: &Machine,
+    own: &CpuSet,
+    losses: &mut Vec<Loss>,
+) -> Option<CpuSet> {
+    let all: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
+    let lost = nodes.difference(&all);
+    // One node alone is missed as memory too, with all that is to be said.
+    if !lost.is_empty() && nodes.len() > 1 {
+        let usable = machine.nodes.iter().filter(|node| node.locality.is_subset(own));
+        let usable: NodeSet = usable.map(|node| node.os_index).collect();
+        let kept = nodes.intersection(&usable);
+        let instead = if kept.is_empty() { usable } else { kept };
         losses.push(Loss {
-            what: format!("the CPUs near {}", node_words(nodes)),
-            reason: "this machine has none".into(),
-            remedy: Some("choose from the nodes that 'nearfar topo' shows".into()),
+            what: named("node", &lost),
+            reason: format!("this machine has {}", named("node", &all)),
+            remedy: Some(match instead.is_empty() {
+                true => "try --placement local".into(),
+                false => format!("try --placement local:{instead}"),
+            }),
         });
-        return None;
     }
-    Some(near)
+    let there = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
+    let near: CpuSet = there.flat_map(|node| node.locality.iter()).collect();
+    if near.is_empty() && lost.is_empty() {
+        losses.push(Loss {
+            what: format!("the CPUs near {}", named("node", nodes)),
+            reason: "it has none".into(),
+            remedy: nodes.first().map(|node| format!("try --placement preferred:{node}")),
+        });
+    }
+    (!near.is_empty()).then_some(near)
 }
 
 fn memory_policy(placement: &Placement, usable: &Usable, losses: &mut Vec<Loss>) -> MemoryPolicy {
@@ -156,46 +172,63 @@ fn memory_policy(placement: &Placement, usable: &Usable, losses: &mut Vec<Loss>)
     }
 }
 
-/// Of these CPUs those that this process may use; none, which leaves them as they are, where it
-/// may use none of them or the kernel does not say.
-fn usable_cpus(asked: &CpuSet, own: &CpuSet, losses: &mut Vec<Loss>) -> CpuSet {
-    if own.is_empty() {
-        return asked.clone();
-    }
+/// Of these CPUs those that this process may use; all that it may, where it may use none of them.
+fn usable_cpus(
+    asked: &CpuSet,
+    own: &CpuSet,
+    is_named: bool,
+    usable: &Usable,
+    losses: &mut Vec<Loss>,
+) -> CpuSet {
     let granted = asked.intersection(own);
     let lost = asked.difference(own);
-    if !lost.is_empty() || asked.is_empty() {
+    let rest = if granted.is_empty() { own.clone() } else { granted };
+    if !lost.is_empty() {
         losses.push(Loss {
-            what: format!("CPUs {asked}"),
-            reason: format!("this process may use {own}"),
-            remedy: Some(
-                "choose from Cpus_allowed_list in /proc/self/status, or widen the cpuset".into(),
-            ),
+            what: named("CPU", &lost),
+            reason: usable.why_not_cpus(&lost, own),
+            // Without the option it is the placement that asks for them.
+            remedy: Some(match is_named {
+                true => format!("try --cpus {rest}"),
+                false => format!("try --placement local --cpus {rest}"),
+            }),
         });
     }
-    if granted.is_empty() { own.clone() } else { granted }
+    rest
 }
 
 /// The policy over those of its nodes that this process may use.
-fn usable_memory(asked: &MemoryPolicy, usable: &Usable, losses: &mut Vec<Loss>) -> MemoryPolicy {
+fn usable_memory(
+    placement: &Placement,
+    asked: &MemoryPolicy,
+    usable: &Usable,
+    losses: &mut Vec<Loss>,
+) -> MemoryPolicy {
     let Some(nodes) = asked.nodes() else { return asked.clone() };
     let Ok(own) = &*usable.nodes else { return asked.clone() };
     let lost = nodes.difference(own);
     if lost.is_empty() {
         return asked.clone();
     }
-    losses.push(Loss {
-        what: format!("memory on {}", node_words(&lost)),
-        reason: format!("this process may use memory on {}", node_words(own)),
-        remedy: Some(
-            "choose from Mems_allowed_list in /proc/self/status and from nodes with memory".into(),
-        ),
+    let kept = kept_memory(asked, &nodes.intersection(own));
+    let instead = own.first().map(|first| match placement {
+        Placement::Local(_) => format!("local:{first}"),
+        _ => instead(asked, &kept, own, first),
     });
-    let kept = nodes.intersection(own);
+    losses.push(Loss {
+        what: format!("memory on {}", named("node", &lost)),
+        reason: usable.why_not_nodes(&lost, own),
+        remedy: instead.map(|placement| format!("try --placement {placement}")),
+    });
+    kept
+}
+
+/// What of a policy is left over these of its nodes.
+fn kept_memory(asked: &MemoryPolicy, kept: &NodeSet) -> MemoryPolicy {
     match asked {
         _ if kept.is_empty() => MemoryPolicy::FirstTouch,
-        MemoryPolicy::Bind(_) => MemoryPolicy::Bind(kept),
-        MemoryPolicy::Interleave(_) => MemoryPolicy::Interleave(kept),
+        MemoryPolicy::Bind(_) => MemoryPolicy::Bind(kept.clone()),
+        MemoryPolicy::Interleave(_) => MemoryPolicy::Interleave(kept.clone()),
         MemoryPolicy::Weighted(weights) => {
             let kept = weights.iter().filter(|(node, _)| kept.contains(**node));
             MemoryPolicy::Weighted(kept.map(|(&node, &weight)| (node, weight)).collect())
@@ -204,13 +237,26 @@ fn usable_memory(asked: &MemoryPolicy, usable: &Usable, losses: &mut Vec<Loss>) 
     }
 }
 
-fn node_words(nodes: &NodeSet) -> String {
-    if nodes.len() == 1 { format!("node {nodes}") } else { format!("nodes {nodes}") }
+/// A placement that this process can have, as near to the one that it asked for as there is.
+fn instead(asked: &MemoryPolicy, kept: &MemoryPolicy, own: &NodeSet, first: u32) -> String {
+    match asked {
+        _ if *kept != MemoryPolicy::FirstTouch => kept.to_string(),
+        MemoryPolicy::Bind(_) => MemoryPolicy::Bind(own.clone()).to_string(),
+        MemoryPolicy::Preferred(_) => MemoryPolicy::Preferred(first).to_string(),
+        MemoryPolicy::FirstTouch | MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_) => {
+            MemoryPolicy::Interleave(own.clone()).to_string()
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::LazyCell;
+
+    use nearfar_sys::Refusal;
+
     use super::*;
+    use crate::usable::{Present, UsableNodes};
 
     fn machine() -> Result<Machine, String> {
         // Three nodes with two CPUs each, and one without.
@@ -223,6 +269,9 @@ mod tests {
         let usable = Usable {
             cpus: Ok(usable.0.parse().unwrap()),
             nodes: UsableNodes::new(Box::new(|| Ok(nodes))),
+            machine: LazyCell::new(Box::new(|| {
+                Some(Present { cpus: "0-5".parse().unwrap(), nodes: "0-2".parse().unwrap() })
+            })),
         };
         let cpus = cpus.map(|list| list.parse::<CpuSet>().unwrap());
         resolve(&placement.parse().unwrap(), cpus.as_ref(), &usable, machine)
@@ -263,6 +312,8 @@ mod tests {
             ("first-touch", Some("2-4"), "cpus=2 mem=first-touch"),
             ("first-touch", Some("9"), "cpus=0-2 mem=first-touch"),
             ("local:7", None, "cpus=0-2 mem=first-touch"),
+            ("local:0,7", None, "cpus=0-1 mem=first-touch"),
+            ("local:1", Some("0"), "cpus=0 mem=preferred:1"),
         ] {
             let found = resolution(placement, cpus, ("0-2", "0-1"));
             assert!(!found.losses.is_empty(), "{placement}");
@@ -273,11 +324,54 @@ mod tests {
         }
     }
 
+    /// What is named in place of what cannot be had is had.
+    #[test]
+    fn what_to_type_instead_can_be_had() {
+        for (placement, cpus, reason) in [
+            (
+                "bind:9",
+                None,
+                "memory on node 9: this machine has memory nodes 0-2, and this process",
+            ),
+            (
+                "bind:2",
+                None,
+                "memory on node 2: this process may use memory nodes 0-1 (Mems_allowed",
+            ),
+            ("preferred:9", None, "this machine has memory nodes 0-2"),
+            ("interleave:1-4", None, "memory on nodes 2-4: this machine"),
+            ("weighted:0=2,1=1,2=5", None, "memory on node 2"),
+            ("weighted:8=2,9=1", None, "memory on nodes 8-9"),
+            ("local:7", None, "memory on node 7"),
+            ("local:0,7", None, "node 7: this machine has nodes 0-2"),
+            ("local:8-9", None, "nodes 8-9: this machine has nodes 0-2"),
+            ("local:1", Some("0"), "CPU 0 for 'local:1': near its nodes are CPUs 2-3"),
+            ("local", Some("99"), "CPU 99: this machine has CPUs 0-5, and this process may use"),
+            ("local", Some("2-4"), "CPUs 3-4: this process may use CPUs 0-2 (Cpus_allowed_list"),
+        ] {
+            let usable = ("0-2", "0-1");
+            let lost = resolution(placement, cpus, usable).losses;
+            assert!(lost[0].to_string().contains(reason), "{placement}: {}", lost[0]);
+            let remedy = lost[0].remedy.clone().unwrap();
+            let words: Vec<&str> = remedy.split([' ', ',']).collect();
+            let named = |option: &str| {
+                let place = words.iter().position(|word| *word == option)?;
+                let rest = remedy.split_once(&format!("{option} "))?.1;
+                let end = if place + 2 == words.len() { None } else { rest.find(", or") };
+                Some(&rest[..end.unwrap_or(rest.len())])
+            };
+            let typed = (named("--placement").unwrap_or(placement), named("--cpus").or(cpus));
+            let instead = resolution(typed.0, typed.1, ("0-3", "0-1")).losses;
+            assert_eq!(instead, [], "{placement}: {remedy}");
+        }
+    }
+
     #[test]
     fn what_is_not_known_is_said() {
         let refusal = || Refusal::Argument { what: "it".into(), reason: "is not known" };
         let nodes = UsableNodes::new(Box::new(move || Err(refusal())));
-        let usable = Usable { cpus: Err(refusal()), nodes };
+        let machine = LazyCell::new(Box::new(|| None) as Box<dyn FnOnce() -> _>);
+        let usable = Usable { cpus: Err(refusal()), nodes, machine };
         let found =
             |text: &str| resolve(&text.parse().unwrap(), None, &usable, || Err("hidden".into()));
         let local = found("local");

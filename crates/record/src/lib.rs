@@ -18,11 +18,15 @@ mod disturbance;
 mod environment;
 mod estimate;
 mod experiment;
+mod frame_reader;
+mod frame_writer;
 mod header;
 mod line;
+mod listed_record;
 mod profile;
 mod profile_reader;
 mod reader;
+mod record;
 mod sample;
 mod sample_totals;
 mod seal;
@@ -53,14 +57,16 @@ pub use environment::{Cgroup, Cpu, Environment, Firmware};
 pub use estimate::{Estimate, Median, Outcome};
 pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
-pub use line::{Finished, Line, Resumed, Warning};
+pub use line::{Appended, Finished, Line, Resumed, Warning};
+pub use listed_record::{ListedRecord, RecordState, list_record, list_records};
 pub use profile::{
     AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,
     PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledInitiator,
     ProfiledProgram, ProgramEnd,
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
-pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record, read_record_with};
+pub use reader::{MAX_LINE_BYTES, ReadError, read_header, read_record, read_record_with};
+pub use record::{FileEnd, Record};
 pub use sample::{
     ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE,
     Sample, ThreadSample, TrafficMethod,

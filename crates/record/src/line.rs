@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::absent::Absent;
 use crate::case::Case;
-use crate::header::Header;
+use crate::header::{Header, Inputs};
 use crate::sample::Sample;
 use crate::seal::Seal;
 
@@ -26,6 +26,8 @@ pub enum Line {
     Warning(Warning),
     /// Measuring went on in a later run of the program.
     Resumed(Resumed),
+    /// What other inputs ask for is measured as well from here on.
+    Appended(Box<Appended>),
     /// Measuring ended in order.
     Finished(Finished),
 }
@@ -46,6 +48,8 @@ pub(crate) struct LineFields {
     warning: Option<Warning>,
     #[serde(default, deserialize_with = "given")]
     resumed: Option<Resumed>,
+    #[serde(default, deserialize_with = "given")]
+    appended: Option<Box<Appended>>,
     #[serde(default, deserialize_with = "given")]
     finished: Option<Finished>,
     #[serde(default, deserialize_with = "given")]
@@ -70,6 +74,7 @@ impl TryFrom<LineFields> for Line {
             fields.absent.map(Self::Absent),
             fields.warning.map(Self::Warning),
             fields.resumed.map(Self::Resumed),
+            fields.appended.map(Self::Appended),
             fields.finished.map(Self::Finished),
         ];
         let mut kinds = kinds.into_iter().flatten();
@@ -111,6 +116,18 @@ pub struct Resumed {
     pub budget_ns: Option<u64>,
 }
 
+/// What other inputs ask for is measured as well: all lines that follow are of these inputs. What
+/// was asked for before is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Appended {
+    /// When: RFC 3339, UTC, to the second.
+    pub at: String,
+    /// As in the header: of the same machine, seed, pages and grouping of CPUs.
+    pub inputs: Inputs,
+}
+
 /// Measuring ended in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -126,4 +143,7 @@ pub struct Finished {
     pub interrupted_by: Option<i32>,
     /// Most memory that the process held; null when not known.
     pub peak_resident_bytes: Option<u64>,
+    /// Cases that the record holds; null where an older program wrote it.
+    #[serde(default)]
+    pub cases: Option<u64>,
 }

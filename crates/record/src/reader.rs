@@ -3,49 +3,20 @@
 //! names the line.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use nearfar_units::{excerpt, excerpt_of};
 
-use crate::absent::{Absent, ReasonCode};
-use crate::case::Case;
 use crate::contradiction::{History, check_header};
+use crate::frame_reader::{FrameReader, MAGIC};
 use crate::header::{Header, SCHEMA};
-use crate::line::{Finished, Line, LineFields, Resumed, Warning};
+use crate::line::{Line, LineFields};
+use crate::record::{FileEnd, Record};
 use crate::sample::Sample;
-use crate::seal::{Seal, SealCheck, Sealing};
+use crate::seal::{Seal, SealCheck};
 
 /// Longer lines are refused before they are parsed.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
-
-/// A record in memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Record {
-    /// The first line.
-    pub header: Header,
-    /// All cases, in the order of the plan.
-    pub cases: Vec<Case>,
-    /// All samples, in the order in which they were taken.
-    pub samples: Vec<Sample>,
-    /// All that was not measured.
-    pub absent: Vec<Absent>,
-    /// All warnings that hold, each code once.
-    pub warnings: Vec<Warning>,
-    /// Later runs of the program that went on with it.
-    pub resumed: Vec<Resumed>,
-    /// The last orderly end; `None` when the last run of the program was killed or goes on.
-    pub finished: Option<Finished>,
-    /// Seconds that all runs measured which ended in order.
-    pub seconds: f64,
-    /// Bytes up to the last whole line.
-    pub length: u64,
-    /// Whether a torn last line was dropped.
-    pub torn: bool,
-    /// Whether its lines are those that were written, as far as their seals tell.
-    pub sealing: Sealing,
-    /// The seal that the next line goes on from; `None` before the first line.
-    pub seal: Option<Seal>,
-}
 
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +29,9 @@ pub enum ReadError {
     /// The program was killed before the first line was whole.
     #[error("the record ends within its header, nothing was measured; begin again with --force")]
     TornHeader,
+    /// A frame is not what it was when it was written.
+    #[error("line {line} of the record stands in compressed data that are damaged: {cause}")]
+    Damaged { line: u64, cause: io::Error },
     /// A line is too long.
     #[error("line {line} of the record is longer than 16 MiB")]
     TooLong { line: u64 },
@@ -86,8 +60,9 @@ impl ReadError {
 /// When the input fails, is no record of this format, or contradicts itself.
 pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
     let mut samples = Vec::new();
-    let record = read_record_with(input, |sample| samples.push(sample))?;
-    Ok(Record { samples, ..record })
+    let mut record = read_record_with(input, |sample| samples.push(sample))?;
+    record.samples = samples;
+    Ok(record)
 }
 
 /// The same with the samples given away one by one as they come: they take most of a record's
@@ -99,15 +74,12 @@ pub fn read_record_with(
     input: impl Read,
     mut take: impl FnMut(Sample),
 ) -> Result<Record, ReadError> {
-    let mut lines = Lines { input: io::BufReader::new(input), number: 0, length: 0 };
+    let mut lines = Lines::of(input)?;
     let mut seals = SealCheck::default();
-    let header = match lines.next_line()? {
-        None => return Err(ReadError::Empty),
-        Some(text) if !text.ends_with(b"\n") => return Err(ReadError::TornHeader),
-        Some(text) => parse_header(&text, &mut seals)?,
-    };
+    let header = next_header(&mut lines, &mut seals)?;
     let mut history = History::new(&header);
-    let mut record = Record { length: lines.length, ..Record::new(header) };
+    let mut record = Record::new(header);
+    let mut length = lines.length;
     let mut measured: HashMap<String, BTreeSet<u32>> = HashMap::new();
     while let Some(text) = lines.next_line()? {
         if !text.ends_with(b"\n") {
@@ -129,10 +101,13 @@ pub fn read_record_with(
             Line::Absent(absent) => record.absent.push(absent),
             Line::Warning(warning) => record.add_warning(warning),
             Line::Resumed(resumed) => record.note_resumed(resumed),
+            Line::Appended(appended) => record.note_appended(*appended),
             Line::Finished(finished) => record.note_finished(finished),
         }
-        record.length = lines.length;
+        length = lines.length;
     }
+    record.torn |= lines.is_torn();
+    record.end = lines.end(length);
     record.seal = seals.last();
     record.sealing = seals.sealing();
     // A refusal no longer stands where the case was measured in that round later.
@@ -143,52 +118,27 @@ pub fn read_record_with(
     Ok(record)
 }
 
+/// Reads the header alone.
+///
+/// # Errors
+/// As [`read_record`], of the first line.
+pub fn read_header(input: impl Read) -> Result<Header, ReadError> {
+    next_header(&mut Lines::of(input)?, &mut SealCheck::default())
+}
+
+fn next_header<R: Read>(lines: &mut Lines<R>, seals: &mut SealCheck) -> Result<Header, ReadError> {
+    match lines.next_line()? {
+        None if lines.is_torn() => Err(ReadError::TornHeader),
+        None => Err(ReadError::Empty),
+        Some(text) if !text.ends_with(b"\n") => Err(ReadError::TornHeader),
+        Some(text) => parse_header(&text, seals),
+    }
+}
+
 fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {
     let fields: LineFields = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let seal = fields.seal;
     Ok((Line::try_from(fields)?, seal))
-}
-
-impl Record {
-    /// A record of which only the header is there yet.
-    pub fn new(header: Header) -> Self {
-        Self {
-            header,
-            cases: Vec::new(),
-            samples: Vec::new(),
-            absent: Vec::new(),
-            warnings: Vec::new(),
-            resumed: Vec::new(),
-            finished: None,
-            seconds: 0.0,
-            length: 0,
-            torn: false,
-            sealing: Sealing::Fits,
-            seal: None,
-        }
-    }
-
-    /// Takes a warning in; a later one of the same code replaces an earlier one.
-    pub fn add_warning(&mut self, warning: Warning) {
-        self.warnings.retain(|known| known.code != warning.code);
-        self.warnings.push(warning);
-    }
-
-    /// A later run of the program goes on. What the earlier one said of its own end
-    /// no longer holds: that its budget ended, and what it found in its samples.
-    pub fn note_resumed(&mut self, resumed: Resumed) {
-        self.resumed.push(resumed);
-        self.finished = None;
-        let may_come = [ReasonCode::Budget, ReasonCode::UnmeasuredInput];
-        self.absent.retain(|absent| !may_come.contains(&absent.reason.code));
-        self.warnings.retain(|warning| !warning.of_samples);
-    }
-
-    /// A run of the program has ended in order.
-    pub fn note_finished(&mut self, finished: Finished) {
-        self.seconds += finished.seconds;
-        self.finished = Some(finished);
-    }
 }
 
 fn parse_header(text: &[u8], seals: &mut SealCheck) -> Result<Header, ReadError> {
@@ -218,23 +168,72 @@ fn parse_header(text: &[u8], seals: &mut SealCheck) -> Result<Header, ReadError>
     Ok(*header)
 }
 
-struct Lines<R> {
-    input: R,
+/// The lines of a record in either form.
+struct Lines<R: Read> {
+    text: Text<R>,
     number: u64,
     length: u64,
 }
 
-impl<R: BufRead> Lines<R> {
+/// A record's bytes, of which the first were looked at.
+type Whole<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
+
+enum Text<R: Read> {
+    Plain(BufReader<Whole<R>>),
+    Compressed(BufReader<FrameReader<Whole<R>>>),
+}
+
+impl<R: Read> Lines<R> {
+    /// Finds out the form, whatever the file is called.
+    fn of(mut input: R) -> Result<Self, ReadError> {
+        let mut first = Vec::new();
+        input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first)?;
+        let is_compressed = first == MAGIC;
+        let whole = io::Cursor::new(first).chain(input);
+        let text = if is_compressed {
+            Text::Compressed(BufReader::new(FrameReader::new(whole)))
+        } else {
+            Text::Plain(BufReader::new(whole))
+        };
+        Ok(Self { text, number: 0, length: 0 })
+    }
+
     /// The next line with its end, `None` at the end of the input.
     fn next_line(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         let mut text = Vec::new();
         let limit = MAX_LINE_BYTES as u64 + 1;
-        let read = (&mut self.input).take(limit).read_until(b'\n', &mut text)?;
         self.number += 1;
+        let line = self.number;
+        let read = match &mut self.text {
+            Text::Plain(input) => input.take(limit).read_until(b'\n', &mut text)?,
+            Text::Compressed(input) => {
+                let read = input.take(limit).read_until(b'\n', &mut text);
+                read.map_err(|cause| ReadError::Damaged { line, cause })?
+            }
+        };
         if read > MAX_LINE_BYTES {
-            return Err(ReadError::TooLong { line: self.number });
+            return Err(ReadError::TooLong { line });
         }
         self.length += read as u64;
         Ok((read > 0).then_some(text))
+    }
+
+    /// Whether the input ended within a frame.
+    fn is_torn(&self) -> bool {
+        match &self.text {
+            Text::Plain(_) => false,
+            Text::Compressed(input) => input.get_ref().is_torn(),
+        }
+    }
+
+    /// Where the file goes on, of which so many bytes of text are whole lines.
+    fn end(self, length: u64) -> FileEnd {
+        match self.text {
+            Text::Plain(_) => FileEnd::Lines { length },
+            Text::Compressed(input) => {
+                let (length, lines_after) = input.into_inner().end();
+                FileEnd::Frames { length, lines_after }
+            }
+        }
     }
 }

@@ -1,7 +1,11 @@
 //! Where records are kept that nobody gave a name, and which of them is the newest of a host.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+use crate::header::{Executor, Header};
+use crate::listed_record::files_of;
+use crate::reader::read_header;
 
 /// Why there is no newest record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,9 +28,6 @@ pub enum NoRecord {
     )]
     OnlySimulated { folder: PathBuf, newest: PathBuf },
 }
-
-/// What hosts of simulated machines begin with.
-const SIMULATED: &str = "simulated-";
 
 /// The name of this host, as the kernel says.
 pub fn host_name() -> String {
@@ -53,29 +54,33 @@ fn host_in_name(host: &str) -> String {
     host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect()
 }
 
-/// The newest record of a host in the state folder. Those of simulated machines are of other hosts.
+/// The newest record of a host in the state folder, by what stands in it and not by its name. Those
+/// of simulated machines are of other hosts; those of programs say nothing of a machine.
 ///
 /// # Errors
 /// [`NoRecord`] where there is none.
 pub fn newest_record(host: &str) -> Result<PathBuf, NoRecord> {
     let folder = state_folder().ok_or(NoRecord::NoFolder)?;
-    if let Some(path) = newest_of(&folder, |found| found == host_in_name(host)) {
+    let headers = headers_of(&folder);
+    let newest = |is_wanted: &dyn Fn(&Header) -> bool| {
+        let wanted = headers.iter().filter(|(_, header)| is_wanted(header));
+        let newest = wanted.max_by_key(|(path, header)| (&header.started, path));
+        newest.map(|(path, _)| path.clone())
+    };
+    if let Some(path) = newest(&|header| header.host == host) {
         return Ok(path);
     }
-    match newest_of(&folder, |found| found.starts_with(&host_in_name(SIMULATED))) {
+    match newest(&|header| header.executor == Executor::Simulated) {
         Some(newest) => Err(NoRecord::OnlySimulated { folder, newest }),
         None => Err(NoRecord::None { folder }),
     }
 }
 
-/// The newest record of a folder whose host, as [`host_in_name`] writes it, is wanted.
-fn newest_of(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let timed = entries.filter_map(|entry| {
-        let path = entry.path();
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let (host, time) = name.rsplit_once('-')?;
-        is_wanted(host).then(|| (time.to_string(), path.clone()))
-    });
-    timed.max().map(|(_, path)| path)
+/// The records of machines in a folder.
+fn headers_of(folder: &Path) -> Vec<(PathBuf, Header)> {
+    let header = |path: PathBuf| {
+        let header = read_header(File::open(&path).ok()?).ok()?;
+        header.inputs.commands.is_none().then_some((path, header))
+    };
+    files_of(folder).unwrap_or_default().into_iter().filter_map(header).collect()
 }

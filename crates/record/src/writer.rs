@@ -1,16 +1,16 @@
-//! Appends lines to a record, one `write` each, as things happen: whatever kills
-//! the program, every line that was written stays readable.
+//! Appends lines to a record as things happen: one `write` each, so that whatever kills the program,
+//! every line that was written stays readable; or packed into frames (`frame_writer.rs`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::frame_writer::FrameWriter;
 use crate::line::Line;
-use crate::reader::Record;
+use crate::record::{FileEnd, Record};
 use crate::seal::{Seal, Sealing, seal_line};
 
 /// Appends lines to a record.
-#[derive(Debug)]
 pub struct RecordWriter {
     sink: Sink,
     chain: Chain,
@@ -25,11 +25,17 @@ enum Chain {
     Unsealed,
 }
 
-#[derive(Debug)]
 enum Sink {
-    File { file: File, path: PathBuf, length: u64 },
+    File { file: RecordFile, frames: Option<FrameWriter> },
     Stdout,
     Nowhere,
+}
+
+/// A file with so many bytes that are to stay.
+struct RecordFile {
+    file: File,
+    path: PathBuf,
+    length: u64,
 }
 
 /// Why a record could not be written. A message that holds its cause, because what to do
@@ -61,6 +67,12 @@ pub enum WriteError {
     /// It cannot be opened to go on with it.
     #[error("cannot open the record {path} to go on with it: {cause}")]
     Open { path: PathBuf, cause: io::Error },
+    /// Its end cannot be cut off.
+    #[error(
+        "{0} ends within a line, in a frame that cannot be cut: unpack it (zstd -d), and go on with what \
+         comes out"
+    )]
+    Uncut(PathBuf),
     /// A line would contradict those before it, so that nobody could read the record.
     #[error(
         "a line that contradicts the record was not written to it: {0}; what was written before is \
@@ -76,7 +88,8 @@ pub enum WriteError {
 }
 
 impl RecordWriter {
-    /// Creates a record that must not exist; with `force` an existing one is replaced.
+    /// Creates a record that must not exist; with `force` an existing one is replaced. One whose name
+    /// ends in `.zst` is compressed.
     ///
     /// # Errors
     /// When it exists or cannot be created.
@@ -92,16 +105,26 @@ impl RecordWriter {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
             _ => WriteError::Create { path: path.into(), cause },
         })?;
-        Ok(Self::new(Sink::File { file, path: path.into(), length: 0 }))
+        let frames = path.extension().is_some_and(|it| it == "zst").then(FrameWriter::new);
+        let file = RecordFile { file, path: path.into(), length: 0 };
+        Ok(Self::new(Sink::File { file, frames }))
     }
 
-    /// Opens a record to append to what was read of it; what follows its last whole line
-    /// (a torn one) is cut off.
+    /// Opens a record to append to what was read of it, in its own form; what follows its last whole
+    /// line (a torn one) is cut off. Of a compressed one the torn frame is cut off and its whole lines
+    /// are written again.
     ///
     /// # Errors
     /// When it cannot be opened or cut.
     pub fn append(path: &Path, record: &Record) -> Result<Self, WriteError> {
-        let length = record.length;
+        let (length, lines_after) = match &record.end {
+            FileEnd::Unwritten => (0, None),
+            FileEnd::Lines { length } => (*length, None),
+            FileEnd::Frames { length, lines_after: Some(lines) } => (*length, Some(lines)),
+            FileEnd::Frames { lines_after: None, .. } => {
+                return Err(WriteError::Uncut(path.into()));
+            }
+        };
         let open = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(length)?;
@@ -109,11 +132,22 @@ impl RecordWriter {
             Ok(file)
         };
         let file = open().map_err(|cause| WriteError::Open { path: path.into(), cause })?;
+        let mut file = RecordFile { file, path: path.into(), length };
+        let frames = match lines_after {
+            None => None,
+            Some(lines) => {
+                let mut frames = FrameWriter::new();
+                let taken = if lines.is_empty() { Ok(Vec::new()) } else { frames.take(lines) };
+                file.write(taken)?;
+                file.write(frames.end())?;
+                Some(frames)
+            }
+        };
         let chain = match record.sealing {
             Sealing::Unsealed => Chain::Unsealed,
             Sealing::Fits | Sealing::Edited { .. } => Chain::Sealed(record.seal),
         };
-        Ok(Self { sink: Sink::File { file, path: path.into(), length }, chain })
+        Ok(Self { sink: Sink::File { file, frames }, chain })
     }
 
     /// Writes to standard output.
@@ -154,6 +188,29 @@ impl RecordWriter {
             }
         }
     }
+
+    /// Sees to it that whatever kills the program, every line so far stays: the end of a round. In a
+    /// file that is not compressed they do so anyhow.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn settle(&mut self) -> Result<(), WriteError> {
+        match &mut self.sink {
+            Sink::File { file, frames: Some(frames) } => file.write(frames.settle()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a run of the program: the file is whole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn close(&mut self) -> Result<(), WriteError> {
+        match &mut self.sink {
+            Sink::File { file, frames: Some(frames) } => file.write(frames.end()),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Sink {
@@ -164,26 +221,41 @@ impl Sink {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(text).and_then(|()| stdout.flush()).map_err(WriteError::Stdout)
             }
-            Self::File { file, path, length } => match file.write_all(text) {
-                Ok(()) => {
-                    *length += text.len() as u64;
-                    Ok(())
-                }
-                Err(cause) => {
-                    if *length == 0 {
-                        // A record without a header can neither be read nor gone on with.
-                        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
-                            fs::remove_file(&path).ok();
-                        }
-                        return Err(WriteError::Begin { path: path.clone(), cause });
-                    }
-                    // Best effort: the reader drops a torn last line as well.
-                    if file.set_len(*length).is_ok() {
-                        file.seek(SeekFrom::Start(*length)).ok();
-                    }
-                    Err(WriteError::Append { path: path.clone(), length: *length, cause })
-                }
-            },
+            Self::File { file, frames: None } => file.write(Ok(text)),
+            Self::File { file, frames: Some(frames) } => {
+                let is_header = file.length == 0;
+                file.write(frames.take(text))?;
+                // What has no header yet is no record.
+                if is_header { file.write(frames.settle()) } else { Ok(()) }
+            }
         }
+    }
+}
+
+impl RecordFile {
+    /// Appends bytes. When it fails, what part of them has reached the file is cut off again.
+    fn write(&mut self, bytes: io::Result<impl AsRef<[u8]>>) -> Result<(), WriteError> {
+        let written = bytes.and_then(|bytes| {
+            self.file.write_all(bytes.as_ref()).map(|()| bytes.as_ref().len() as u64)
+        });
+        let cause = match written {
+            Ok(count) => {
+                self.length += count;
+                return Ok(());
+            }
+            Err(cause) => cause,
+        };
+        if self.length == 0 {
+            // A record without a header can neither be read nor gone on with.
+            if fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_file()) {
+                fs::remove_file(&self.path).ok();
+            }
+            return Err(WriteError::Begin { path: self.path.clone(), cause });
+        }
+        // Best effort: the reader drops a torn end as well.
+        if self.file.set_len(self.length).is_ok() {
+            self.file.seek(SeekFrom::Start(self.length)).ok();
+        }
+        Err(WriteError::Append { path: self.path.clone(), length: self.length, cause })
     }
 }

@@ -9,9 +9,9 @@ use std::path::Path;
 use nearfar_record::{Line, read_record};
 use serde_json::{Value, json};
 
-const HONEST: [&str; 10] = [
-    "devices", "hybrid", "latency", "links", "mixes", "pairs", "programs", "roofs", "scaling",
-    "sharing",
+const HONEST: [&str; 11] = [
+    "appended", "devices", "hybrid", "latency", "links", "mixes", "pairs", "programs", "roofs",
+    "scaling", "sharing",
 ];
 
 fn lines(name: &str) -> Vec<Value> {

@@ -6,12 +6,14 @@ use std::collections::BTreeSet;
 use nearfar_flow::{SimulatedMachine, builtin_machines, parse_machine, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{Place, Twins, twins};
+use nearfar_model::{
+    ComparedRecord, PRACTICAL_FLOOR, Place, RecordFigures, Twins, Verdict, compare, twins,
+};
 use nearfar_record::{Experiment, Inputs, Suite};
 
 fn look_over(simulated: &SimulatedMachine, suite: Suite, seed: u64) -> Twins {
     let inputs = Inputs { seed, experiments: vec![Experiment::Pairs], ..suite_inputs(suite) };
-    twins(&simulate(simulated, inputs, true).unwrap())
+    twins(&RecordFigures::new(&simulate(simulated, inputs, true).unwrap()))
 }
 
 fn named(twins: &Twins) -> BTreeSet<Place> {
@@ -63,6 +65,28 @@ fn sound_machines_have_no_finding() {
     }
 }
 
+/// Beside a record of the sound machine a degraded one shows the same parts that it shows by itself,
+/// and not links that sound paths share with them.
+#[test]
+fn a_comparison_names_the_parts_that_twins_name() {
+    let [sound, degraded] = ["two-socket-8-nodes", "two-socket-8-nodes-degraded"]
+        .map(|name| read_machine(name).unwrap());
+    let of = |machine: &SimulatedMachine, seed| -> ComparedRecord {
+        let inputs = Inputs { seed, ..suite_inputs(Suite::Standard) };
+        simulate(machine, inputs, true).unwrap().into()
+    };
+    for seed in [1, 3] {
+        let found = compare(&of(&sound, seed), &of(&degraded, seed + 1), PRACTICAL_FLOOR);
+        let worse = found.parts.iter().filter(|part| part.verdict == Verdict::Worse);
+        let places: BTreeSet<Place> = worse.take(2).map(|part| part.place).collect();
+        let faults = BTreeSet::from([
+            Place::Memory { node: 2 },
+            Place::InitiatorToPackage { initiator: 5, to: 0 },
+        ]);
+        assert_eq!(places, faults, "{:?}", found.parts);
+    }
+}
+
 /// A fault's remainder is no second finding, whichever kernels show it.
 #[test]
 fn no_part_is_named_again_for_what_is_left_of_it() {
@@ -81,7 +105,7 @@ fn no_part_is_named_again_for_what_is_left_of_it() {
                 experiments: vec![Experiment::Pairs],
                 ..suite_inputs(Suite::Standard)
             };
-            let found = twins(&simulate(&degraded, inputs, true).unwrap());
+            let found = twins(&RecordFigures::new(&simulate(&degraded, inputs, true).unwrap()));
             assert_eq!(named(&found), faults, "{count} kernels, seed {seed}");
         }
     }

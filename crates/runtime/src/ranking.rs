@@ -176,7 +176,7 @@ fn inapplicable(record: &Record, why: &NoClasses) -> Inapplicable {
             why: why.to_string(),
             remedy: Some(measuring_command(record, &[Experiment::Pairs], Suite::Quick)),
         },
-        NoClasses::Span(_) => Inapplicable::here(why.to_string()),
+        NoClasses::Span(_) | NoClasses::AboveGamma { .. } => Inapplicable::here(why.to_string()),
     }
 }
 

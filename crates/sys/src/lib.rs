@@ -36,6 +36,7 @@ mod perf;
 mod policy;
 mod probe;
 mod process;
+mod process_table;
 mod proof_method;
 mod refusal;
 mod signals;
@@ -53,8 +54,8 @@ pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
 pub use limits::{
-    available_memory, cpu_limit, memory_limit, node_free_bytes, raise_oom_score, throttled,
-    usable_nodes,
+    available_memory, cpu_limit, memory_limit, node_free_bytes, nodes_with_memory, online_cpus,
+    raise_oom_score, throttled, usable_nodes,
 };
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
@@ -71,6 +72,9 @@ pub use probe::probe_calls;
 pub use process::{
     MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
     process_of_task, process_pages, task_pages, task_state, tasks,
+};
+pub use process_table::{
+    ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes, user_name,
 };
 pub use proof_method::ProofMethod;
 pub use refusal::{Errno, Refusal};

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use nearfar_machine::NodeSet;
+use nearfar_machine::{CpuSet, NodeSet};
 
 use crate::cgroup::{CgroupVersion, cgroups};
 use crate::refusal::Refusal;
@@ -136,9 +136,21 @@ pub fn usable_nodes(root: &Path) -> Result<NodeSet, Refusal> {
     let status = read_text(root, "proc/self/status")?;
     let allowed = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
     let allowed = parse_nodes("/proc/self/status", allowed)?;
+    Ok(allowed.intersection(&nodes_with_memory(root)?))
+}
+
+/// The nodes that have memory, whoever may use it.
+///
+/// # Errors
+/// When /sys/devices/system/node cannot be read.
+pub fn nodes_with_memory(root: &Path) -> Result<NodeSet, Refusal> {
     let path = "sys/devices/system/node/has_memory";
-    let with_memory = parse_nodes(path, Some(&read_text(root, path)?))?;
-    Ok(allowed.intersection(&with_memory))
+    parse_nodes(path, Some(&read_text(root, path)?))
+}
+
+/// The CPUs that are online, whoever may use them; `None` where /sys does not tell.
+pub fn online_cpus(root: &Path) -> Option<CpuSet> {
+    read_text(root, "sys/devices/system/cpu/online").ok()?.trim().parse().ok()
 }
 
 fn parse_nodes(path: &str, list: Option<&str>) -> Result<NodeSet, Refusal> {

@@ -76,6 +76,11 @@ pub fn parse_xml(text: &str, name: &str) -> Result<Machine, TopologyError> {
 
 fn check_text(text: &str, name: &str) -> Result<(), TopologyError> {
     check_length(text.len(), name)?;
+    // What is no XML at all may be anything, and is not repeated.
+    if !text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
+        let why = "it does not begin with a tag".into();
+        return Err(TopologyError::NotXml { name: name.into(), byte: 0, why });
+    }
     Check { name, depth: 0, rooted: false, holds_text: false }.run(text)
 }
 

@@ -15,6 +15,20 @@ pub enum QuantityError {
         /// What would have been accepted.
         examples: &'static str,
     },
+    /// More than makes sense.
+    #[error("'{}' is out of range: give a number {sensible}", excerpt(text))]
+    Beyond {
+        text: String,
+        /// What would have been accepted.
+        sensible: &'static str,
+    },
+    /// An entry of a list is no number and no range.
+    #[error(
+        "'{}' in the list '{}' is no number and no range; write for example 0-3,8",
+        excerpt(entry),
+        excerpt(list)
+    )]
+    Entry { entry: String, list: String },
     /// Negative, not finite or beyond what can be held.
     #[error("'{}' is out of range", excerpt(.0))]
     Range(String),

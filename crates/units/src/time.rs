@@ -4,27 +4,35 @@ use std::time::Duration;
 
 use crate::number::{QuantityError, format_significant, split_number};
 
-/// Reads `500us`, `5ms`, `90s`, `15min` or `2h`.
+/// Reads `500us`, `5ms`, `90s`, `5m` (minutes, as `5min`), `2h`, or several with the longer ones first:
+/// `1h30m`.
 ///
 /// # Errors
 /// When there is no number, no known unit, or more than a year.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
-    let (number, unit) = split_number(text)?;
-    let seconds = number
-        * match unit {
+    const YEAR: f64 = 365.0 * 86_400.0;
+    let unit_error =
+        || QuantityError::Unit { text: text.into(), examples: "50ms, 90s, 5m or 1h30m" };
+    let (mut rest, mut seconds, mut longest) = (text.trim(), 0.0, f64::INFINITY);
+    while !rest.is_empty() || longest.is_infinite() {
+        let (number, after) =
+            split_number(rest).map_err(|_| QuantityError::NoNumber(text.into()))?;
+        let end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let unit = match unit {
             "us" => 1e-6,
             "ms" => 1e-3,
             "s" => 1.0,
-            "min" => 60.0,
+            "m" | "min" => 60.0,
             "h" => 3600.0,
-            _ => {
-                return Err(QuantityError::Unit {
-                    text: text.into(),
-                    examples: "50ms, 90s or 15min",
-                });
-            }
+            _ => return Err(unit_error()),
         };
-    const YEAR: f64 = 365.0 * 86_400.0;
+        if unit >= longest {
+            return Err(unit_error());
+        }
+        seconds += number * unit;
+        (longest, rest) = (unit, after.trim_start());
+    }
     if seconds <= YEAR {
         Ok(Duration::from_secs_f64(seconds))
     } else {
@@ -60,7 +68,10 @@ mod tests {
         assert_eq!(parse_duration("5ms"), Ok(Duration::from_millis(5)));
         assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(parse_duration("15min"), Ok(Duration::from_secs(900)));
-        for text in ["5", "ms", "5m", "-1s", "1e3s", "999999999h"] {
+        assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1h 2m 3.5s"), Ok(Duration::from_millis(3_723_500)));
+        for text in ["", "5", "ms", "-1s", "1e3s", "999999999h", "30m1h", "1h1h", "1h30", "5M"] {
             assert!(parse_duration(text).is_err(), "{text:?} was read");
         }
     }

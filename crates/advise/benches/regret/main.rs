@@ -65,6 +65,7 @@ fn print_table(noise: f64, promised: [Option<f64>; 3], all: &[Outcome]) -> bool 
         Some([mean, at(95)?, at(100)?])
     };
     let none = [None; 3];
+    print_line("largest prediction", of(&|it| Some(it.largest)), none);
     let first = of(&|it| Some(it.first));
     let mut kept = print_line("first-ranked", first, promised);
     for (name, regrets) in [

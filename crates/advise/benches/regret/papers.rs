@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_advise::{Advice, Candidate, Demand, Pattern, Shares, Workers, advise};
+use nearfar_advise::{Advice, Basis, Candidate, Demand, Pattern, Shares, Workers, advise};
 use nearfar_flow::{KernelLoad, Load, Noise, read_machine};
 use nearfar_machine::MemoryPolicy;
 use nearfar_measure::simulated::simulate;
@@ -47,12 +47,13 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
             seen: None,
         };
         let Advice::Ranked(ranking) = advise(&figures, &demand).unwrap() else { continue };
-        let (kernel, variant) = (&ranking.flow.layout.kernels[0], &ranking.flow.variants[0]);
+        let Basis::Flow { flow, .. } = &ranking.basis else { panic!("no flow model") };
+        let (kernel, variant) = (&flow.layout.kernels[0], &flow.variants[0]);
         let rates = |loads: &[Load]| {
             let of = |load: &Load| KernelLoad::new(kernel, variant, load.clone());
             machine.rates(&loads.iter().map(of).collect::<Vec<_>>()).unwrap()
         };
-        let nodes = &ranking.flow.layout.nodes;
+        let nodes = &flow.layout.nodes;
         let first = ranking.candidates.iter().find(|it| it.is_eligible()).unwrap();
         let workers: Vec<Workers> = first.team.workers.clone();
         let truth = Truth { rates: &rates, workers: &workers, nodes };
@@ -74,10 +75,15 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
         };
         let carried = |&node: &u32| initiators.iter().map(|&it| full(it, node)).fold(0.0, f64::max);
         let carried: Vec<f64> = nodes.iter().map(carried).collect();
+        let by_prediction =
+            |a: &&Candidate, b: &&Candidate| a.predicted.value.0.total_cmp(&b.predicted.value.0);
+        let eligible = ranking.candidates.iter().filter(|it| it.is_eligible());
+        let largest = eligible.max_by(by_prediction).unwrap();
         outcomes.push(Outcome {
+            largest: regret(largest),
             first: regret(first),
             recommended: regret(recommended),
-            floor: ranking.flow.least_difference(),
+            floor: flow.least_difference(),
             is_own_law: false,
             is_foreign_law: false,
             by_rule: truth.by_rule(best, &own, &carried),

@@ -1,7 +1,10 @@
 //! Random machines: what advice by their noisy records leaves of the best.
 
 use fastrand::Rng;
-use nearfar_advise::{KernelRatios, PageNode, Question, Shares, Workers, possible_machines};
+use nearfar_advise::{
+    Effort, KernelRatios, PageNode, Question, Shares, Workers, are_alike, least_effort,
+    possible_machines,
+};
 use nearfar_machine::page_weights;
 use nearfar_model::{FittedFlow, FlowCase, fit_flow};
 use nearfar_record::Experiment;
@@ -45,14 +48,23 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let truth = Truth { rates: &rates, workers: &workers, nodes: &nodes };
     let own: Vec<usize> = workers.iter().map(|it| it.initiator as usize).collect();
     let found = question.search_shared(std::slice::from_ref(&own));
-    let advised = rounded(&found.best.unwrap()[0]);
+    let largest = rounded(&found.best.unwrap()[0]);
     let mut starts = found.starts;
     starts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let others = starts.into_iter().take(BEGINNINGS).map(|(shares, _)| shares);
-    let best = truth.best_shared(&others.chain([advised.clone()]).collect::<Vec<Shares>>());
+    let others = starts.iter().take(BEGINNINGS).map(|(shares, _)| shares.clone());
+    let best = truth.best_shared(&others.chain([largest.clone()]).collect::<Vec<Shares>>());
     let regret = |shares: &Shares| 1.0 - truth.paced(std::slice::from_ref(shares)) / best;
     let default = equal(count, &own[..1]);
     let predicted = |it: &Shares| question.throughput(std::slice::from_ref(it)).unwrap().paced;
+    let looked_at = starts.iter().map(|(shares, _)| rounded(shares)).chain([largest.clone()]);
+    let looked_at: Vec<(Shares, f64)> = looked_at.map(|it| (it.clone(), predicted(&it))).collect();
+    let effort = |(shares, _): &(Shares, f64)| {
+        let used = nodes.iter().zip(shares).filter(|(_, share)| **share > 0.0);
+        let is_alike = are_alike(&fitted.capacities, used.map(|(&node, _)| node));
+        Effort { is_alike, ..Effort::of_shares(shares, own.len()) }
+    };
+    let place = least_effort(&looked_at, reach(&fitted), |it| it.1, effort);
+    let advised = looked_at[place.unwrap()].0.clone();
     let floor = LEAST_GAIN.max(2.0 * model_error(&fitted));
     let is_worth = predicted(&advised) / predicted(&default) - 1.0 >= floor;
     let carried = |column: usize| {
@@ -69,6 +81,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
         (1.0 - truth.paced(&advised) / best, 1.0 - truth.paced(&local) / best)
     });
     vec![Outcome {
+        largest: regret(&largest),
         first: regret(&advised),
         recommended: regret(if is_worth { &advised } else { &default }),
         floor,
@@ -84,6 +97,15 @@ fn rounded(shares: &Shares) -> Shares {
     let weights = page_weights(shares);
     let sum = f64::from(weights.iter().sum::<u32>());
     weights.into_iter().map(|it| f64::from(it) / sum).collect()
+}
+
+/// What most streams of left-out cases are off by, at least twice the model's error.
+fn reach(fitted: &FittedFlow) -> f64 {
+    let errors = fitted.left_out.iter().flat_map(|(_, errors)| errors);
+    let mut sizes: Vec<f64> = errors.map(|it| it.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    let most = sizes.get((sizes.len() * 95).div_ceil(100).saturating_sub(1)).copied();
+    most.unwrap_or(0.0).max(2.0 * model_error(fitted))
 }
 
 fn model_error(fitted: &FittedFlow) -> f64 {

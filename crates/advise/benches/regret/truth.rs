@@ -6,7 +6,9 @@ use nearfar_flow::Load;
 /// What one question came to; regrets are fractions.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Of what is ranked first.
+    /// Of what is predicted to give most.
+    pub largest: f64,
+    /// Of what is ranked first: the simplest that cannot be told from that.
     pub first: f64,
     /// Of what is recommended, which can be the default.
     pub recommended: f64,

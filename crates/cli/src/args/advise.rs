@@ -4,16 +4,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use nearfar_advise::{Demand, Pattern};
-use nearfar_units::Bytes;
+use nearfar_advise::{Demand, Launcher, Pattern};
+use nearfar_units::{Bytes, QuantityError, parse_numbers, parse_share};
 
 use super::choice::{Choice, one_of};
-use super::predict::share;
+use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
 Examples:
   nearfar advise r.jsonl --threads 16 --working-set 8GiB
   nearfar advise --initiators 0,1 --pattern private --load-share 0.67
+  nearfar advise --as slurm
   nearfar profile --out p.json -- ./solver && nearfar advise r.jsonl --profile p.json
   nearfar advise r.jsonl --working-set 8GiB --verify -- ./solver input.dat
 
@@ -31,26 +32,48 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// The initiators that the program runs on; without it they are chosen
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    pub initiators: Option<Vec<u32>>,
+    #[arg(long, value_name = "LIST", value_parser = numbers)]
+    pub initiators: Option<Initiators>,
     /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address):
     /// the memory nodes by what the record measured of such copies
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
-    /// So many candidates, beside the default and what is recommended
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    /// So many placements for each use, beside the default and what is recommended
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "full")]
     pub top: usize,
+    /// All placements that were compared
+    #[arg(long)]
+    pub full: bool,
+    /// What is recommended, in the words of another launcher; what it cannot express is said
+    #[arg(long = "as", value_parser = one_of(&LAUNCHERS, Launcher::as_str), value_name = "LAUNCHER",
+          conflicts_with_all = ["json", "device", "verify", "full"])]
+    pub launcher: Option<Launcher>,
     /// Run the program in turns under what is recommended and without it, up to 30 times each, and
     /// say whether it is faster; what it prints is dropped, its input is empty. Status 1 when it is
     /// slower
     #[arg(long, requires = "command")]
     pub verify: bool,
-    /// Print JSON (docs/schema/nearfar.advise-2.json)
+    /// Print JSON (docs/schema/nearfar.advise-3.json)
     #[arg(long)]
     pub json: bool,
     /// With --verify: the program and its arguments
     #[arg(last = true, requires = "verify", value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl AdviseArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
+/// Initiators by their numbers: 0-3,8.
+#[derive(Debug, Clone)]
+pub struct Initiators(pub Vec<u32>);
+
+fn numbers(text: &str) -> Result<Initiators, QuantityError> {
+    parse_numbers(text).map(Initiators)
 }
 
 /// What a program asks of memory.
@@ -62,13 +85,12 @@ pub struct DemandArguments {
     /// Threads, one on a core; without it one on every core of the initiators
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Share of loads in all bytes that the program moves, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    /// Share of loads in all bytes that the program moves: 0.67 or 67%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub load_share: Option<f64>,
-    /// How threads use the data
-    #[arg(long, value_parser = one_of(&PATTERNS, Pattern::as_str), value_name = "PATTERN",
-          default_value = "shared")]
-    pub pattern: Pattern,
+    /// How threads use the data; without it both private and shared are looked at
+    #[arg(long, value_parser = one_of(&PATTERNS, Pattern::as_str), value_name = "PATTERN")]
+    pub pattern: Option<Pattern>,
 }
 
 /// How threads use a program's data.
@@ -79,7 +101,23 @@ const PATTERNS: [Choice<Pattern>; 4] = [
     (Pattern::Irregular, "all threads use all data in no order, which one thread wrote first"),
 ];
 
+/// What starts programs and can be told where.
+const LAUNCHERS: [Choice<Launcher>; 7] = [
+    (Launcher::Numactl, "a command before the program"),
+    (Launcher::Openmp, "variables of the program's environment"),
+    (Launcher::Slurm, "options of srun"),
+    (Launcher::Systemd, "a drop-in of a unit"),
+    (Launcher::Docker, "options of docker run"),
+    (Launcher::Kubernetes, "a pod's specification"),
+    (Launcher::Libvirt, "elements of a domain's XML"),
+];
+
 impl DemandArguments {
+    /// The ways to use the data that are looked at: the one that is named, else all that it may be.
+    pub fn patterns(&self) -> Vec<Pattern> {
+        self.pattern.map_or_else(|| Pattern::UNKNOWN.to_vec(), |only| vec![only])
+    }
+
     /// What is asked of these initiators, or of any.
     pub fn demand(&self, initiators: Option<Vec<u32>>) -> Demand {
         Demand {
@@ -87,7 +125,7 @@ impl DemandArguments {
             initiators,
             working_set_bytes: self.working_set.map(|bytes| bytes.0),
             load_share: self.load_share,
-            pattern: self.pattern,
+            pattern: self.pattern.unwrap_or(Pattern::Private),
             seen: None,
         }
     }

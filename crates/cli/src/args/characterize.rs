@@ -8,7 +8,7 @@ use nearfar_machine::GroupBy;
 use nearfar_record::{Experiment, Grid, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
-use super::choice::{Choice, one_of};
+use super::choice::{Choice, kernels_or_list, machines, one_of, variants};
 
 const SUITES: [Choice<Suite>; 3] = [
     (
@@ -22,7 +22,7 @@ const SUITES: [Choice<Suite>; 3] = [
     (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
 ];
 
-const EXPERIMENTS: [Choice<Experiment>; 9] = [
+pub const EXPERIMENTS: [Choice<Experiment>; 9] = [
     (Experiment::Pairs, "every group of cores against every memory node"),
     (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
     (Experiment::Sharing, "local and remote threads together on one memory node"),
@@ -61,75 +61,78 @@ pub enum Noise {
 #[derive(Debug, Args)]
 pub struct CharacterizeArguments {
     /// How much to measure [default: quick; with --simulate, which takes no time, standard]
-    #[arg(long, value_parser = one_of(&SUITES, Suite::as_str), conflicts_with = "resume")]
+    #[arg(long, value_parser = one_of(&SUITES, Suite::as_str))]
     suite: Option<Suite>,
     /// Only these experiments
     #[arg(
         long,
         value_parser = one_of(&EXPERIMENTS, Experiment::as_str),
         value_delimiter = ',',
-        value_name = "EXPERIMENT",
-        conflicts_with = "resume"
+        value_name = "EXPERIMENT"
     )]
     pub only: Vec<Experiment>,
-    /// Begin no round that would end after this time, for example 60s; with --simulate time
+    /// Begin no round that would end after this time, for example 60s or 5m; with --simulate time
     /// of the machine's own clock
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub budget: Option<Duration>,
-    /// Where to write the record; - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Where to write the record; - is standard output; one that ends in .zst is compressed
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Go on with an existing record: --out, or the newest one of this host
+    /// Go on with an existing record: --out, or the newest one of this host. Other options may be
+    /// repeated as it was begun
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
+    /// Add to an existing record what --only, --suite and others ask for, on the same machine and
+    /// under the same Linux and nearfar
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["resume", "force", "out"])]
+    pub append: Option<PathBuf>,
     /// Overwrite an existing record
     #[arg(long)]
     pub force: bool,
     /// Say what would be measured and how long it takes at most, and end
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// How CPUs are grouped
-    #[arg(long, value_parser = one_of(&GROUPINGS, GroupBy::as_str),
-          default_value = "memory", conflicts_with = "resume")]
-    pub group_by: GroupBy,
+    /// How CPUs are grouped [default: memory]
+    #[arg(long, value_parser = one_of(&GROUPINGS, GroupBy::as_str))]
+    pub group_by: Option<GroupBy>,
     /// Kernels instead of the suite's own; 'list' names them all with their variants, those
     /// of the simulated machine with --simulate
-    #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", value_parser = kernels_or_list(),
+          hide_possible_values = true)]
     pub kernel: Vec<String>,
     /// Force one instruction set: avx512, avx2, sse2 or portable; of a simulated machine
     /// one of its variants
-    #[arg(long, value_name = "ISA", conflicts_with = "resume")]
+    #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
     /// Shortest window of a sample, for example 100ms
-    #[arg(long, value_parser = parse_window, value_name = "TIME", conflicts_with = "resume")]
+    #[arg(long, value_parser = parse_window, value_name = "TIME")]
     pub window: Option<Duration>,
     /// Bytes of all arrays, instead of four times the caches; smaller sets check
     /// placement, not speed
-    #[arg(long, value_parser = parse_working_set, value_name = "BYTES", conflicts_with = "resume")]
+    #[arg(long, value_parser = parse_working_set, value_name = "BYTES")]
     pub working_set: Option<Bytes>,
     /// Rounds of each case, one sample each, instead of measuring until the interval is narrow
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub samples: Option<u32>,
     /// Runs of each case of scaling, each with fresh threads and memory that they touch first
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
     /// Cells of sharing, by default the suite's own choice
-    #[arg(long, value_parser = one_of(&GRIDS, Grid::as_str), conflicts_with = "resume")]
+    #[arg(long, value_parser = one_of(&GRIDS, Grid::as_str))]
     pub grid: Option<Grid>,
-    /// Pages to ask for
-    #[arg(long, value_parser = one_of(&PAGES, Pages::as_str), default_value = "transparent",
-          conflicts_with = "resume")]
-    pub pages: Pages,
+    /// Pages to ask for [default: transparent]
+    #[arg(long, value_parser = one_of(&PAGES, Pages::as_str))]
+    pub pages: Option<Pages>,
     /// Seed of the cases' order and of the data
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Work the figures out for a simulated machine instead of measuring this one: a
     /// built-in one ('list' names them) or a file (docs/simulated-machines.md)
-    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "resume")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = machines(), hide_possible_values = true)]
     pub simulate: Option<String>,
-    /// Noise of the simulated machine: what its file says, or none
-    #[arg(long, value_enum, default_value = "auto", requires = "simulate")]
-    pub noise: Noise,
+    /// Noise of the simulated machine: what its file says, or none [default: auto]
+    #[arg(long, value_enum, requires = "simulate")]
+    pub noise: Option<Noise>,
     /// Print JSON (docs/schema/nearfar.characterize-1.json, nearfar.dry-run-1.json; of the
     /// lists nearfar.kernels-1.json, nearfar.machines-1.json)
     #[arg(long)]
@@ -137,6 +140,11 @@ pub struct CharacterizeArguments {
 }
 
 impl CharacterizeArguments {
+    /// The suite that was asked for by name.
+    pub fn given_suite(&self) -> Option<Suite> {
+        self.suite
+    }
+
     /// The suite that was asked for, or the one that answers most in no time.
     pub fn suite(&self) -> Suite {
         let of_executor = if self.simulate.is_some() { Suite::Standard } else { Suite::Quick };

@@ -1,6 +1,9 @@
 //! Options whose values are those of a type below: by its own words, each with what help says of it.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
 
 /// A value and what help says of it.
 pub type Choice<T> = (T, &'static str);
@@ -15,4 +18,45 @@ pub fn one_of<T: Copy + Send + Sync>(
         let found = choices.iter().find(|(value, _)| word(*value) == name);
         found.map(|(value, _)| *value).ok_or_else(|| format!("'{name}' is not one of them"))
     })
+}
+
+/// Any word, of which completions offer these.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered(pub fn() -> Vec<&'static str>);
+
+impl TypedValueParser for Offered {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        option: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, option, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// Simulated machines that are built in, and the word that lists them.
+pub fn machines() -> Offered {
+    Offered(|| nearfar_flow::builtin_names().into_iter().chain(["list"]).collect())
+}
+
+/// Kernels of the catalog, and the word that lists them.
+pub fn kernels_or_list() -> Offered {
+    Offered(|| nearfar_kernels::CATALOG.iter().map(|it| it.name).chain(["list"]).collect())
+}
+
+/// Kernels of the catalog.
+pub fn kernels() -> Offered {
+    Offered(|| nearfar_kernels::CATALOG.iter().map(|it| it.name).collect())
+}
+
+/// Instruction sets that this program has loops for.
+pub fn variants() -> Offered {
+    Offered(|| vec!["avx512", "avx2", "sse2", "portable"])
 }

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearfar_model::PRACTICAL_FLOOR;
+use nearfar_units::parse_ratio;
+
+use crate::output::AnswerForm;
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {
@@ -17,19 +20,24 @@ pub struct CompareArguments {
     /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.compare-2.json)
     #[arg(long)]
     pub json: bool,
 }
 
+impl CompareArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
 /// A fraction, or one in percent.
 fn parse_floor(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim_end(), 100.0),
-        None => (text.trim(), 1.0),
-    };
-    let fraction = number.parse::<f64>().ok().map(|value| value / unit);
-    let fraction = fraction.filter(|fraction| (0.0..0.5).contains(fraction));
+    let fraction = parse_ratio(text).ok().filter(|fraction| *fraction < 0.5);
     fraction.ok_or_else(|| {
         "it is a percentage (2%) or a fraction (0.02), from 0 to below 50%".to_string()
     })

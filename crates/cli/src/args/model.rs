@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, DeviceClassRule, ModelKind, ThreadChoice};
+use nearfar_units::parse_share;
 
-use super::choice::{Choice, one_of};
+use super::choice::{Choice, kernels, one_of, variants};
+use crate::output::AnswerForm;
 
 const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
@@ -35,9 +37,19 @@ pub struct ModelArguments {
     /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
     #[arg(long)]
     pub unbounded: bool,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.model-1.json; of one model the format that it names)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ModelArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// From what classes and alphas are made.
@@ -53,16 +65,17 @@ pub struct ClassArguments {
     #[arg(long, value_name = "NAME|GB/s", value_parser = TheoreticalMaximum::link)]
     pub phi: Option<TheoreticalMaximum>,
     /// Kernels of which a pair's best counts [default: triad,triad_nt]
-    #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", value_parser = kernels(),
+          hide_possible_values = true)]
     pub kernel: Vec<String>,
     /// Threads of the cases that are classed
     #[arg(long, value_parser = parse_threads, default_value = "1", value_name = "N|all")]
     pub threads: ThreadChoice,
     /// One variant only, instead of the best of all
-    #[arg(long, value_name = "ISA")]
+    #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
-    /// A class spans at most this fraction of its maximum, and what noise explains
-    #[arg(long, value_name = "FRACTION", default_value_t = ClassRule::default().span)]
+    /// A class spans at most this share of its maximum (7%, 0.07), and what noise explains
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value_t = ClassRule::default().span)]
     pub class_span: f64,
 }
 
@@ -92,9 +105,19 @@ pub struct ReproduceArguments {
     /// The paper by its key; without it all there are
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(nearfar_reproduce::papers()))]
     pub paper: Option<String>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.reproduce-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl ReproduceArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 fn parse_threads(text: &str) -> Result<ThreadChoice, String> {

@@ -1,14 +1,15 @@
 //! What the user typed after `predict`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
 use nearfar_model::WorkSharing;
+use nearfar_units::{QuantityError, excerpt, parse_numbers, parse_share};
 
 use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
+use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
 const LONE_QUESTIONS: [&str; 9] =
@@ -24,16 +25,16 @@ pub struct PredictArguments {
     #[arg(conflicts_with = "alpha")]
     pub record: Option<PathBuf>,
     /// Alpha of each class, instead of a record's (which stand the fastest first)
-    #[arg(long, value_delimiter = ',', value_name = "A,..",
+    #[arg(long, value_delimiter = ',', value_name = "A,..", value_parser = parse_share,
           conflicts_with_all = ["kernel", "threads", "isa", "class_span"])]
     pub alpha: Vec<f64>,
     /// Share of the accesses that goes to each class; once for each row of the answer
-    #[arg(long, value_name = "S,..")]
+    #[arg(long, value_name = "S,..", value_parser = shares)]
     pub share: Vec<List<f64>>,
     /// The class in which a process's device or data (its target) is reached from place
     /// 0, 1, ..; once for each process
-    #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
-    pub reach: Vec<List<usize>>,
+    #[arg(long, value_name = "CLASS,..", value_parser = numbers, conflicts_with = "share")]
+    pub reach: Vec<List<u32>>,
     /// The memory node with a process's data (its target), reached from the record's
     /// groups of CPUs, which are the places; once for each process
     #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
@@ -56,9 +57,9 @@ pub struct PredictArguments {
     /// A program's arithmetic intensity, FLOPs per byte that its cores request, and where that is
     /// known what the threads of an initiator reach, GFLOP/s: where it lies below the record's roofs
     /// (with --load-share and --fast-share also below its own, over two memories)
-    #[arg(long, value_name = "INTENSITY[,GFLOP/s]",
+    #[arg(long, value_name = "INTENSITY[,GFLOP/s]", value_parser = point,
           conflicts_with_all = ["alpha", "share", "reach", "data", "device", "processes", "split", "stream"])]
-    pub point: Vec<List<f64>>,
+    pub point: Vec<Point>,
     /// Threads that run at the same time, one on each CPU, and their memory: what each stream
     /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
     #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data", "device"])]
@@ -67,11 +68,21 @@ pub struct PredictArguments {
     /// of memory, by its operational intensity
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
     pub profile: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl PredictArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// Which way copies go.
@@ -103,8 +114,8 @@ pub struct SharingQuestion {
           conflicts_with = "alpha")]
     pub processes: Option<u32>,
     /// What so many processes near their data and so many of another initiator get
-    #[arg(long, value_name = "NEAR,FAR", conflicts_with = "alpha")]
-    pub split: Vec<List<u32>>,
+    #[arg(long, value_name = "NEAR,FAR", value_parser = split, conflicts_with = "alpha")]
+    pub split: Vec<Split>,
     /// How the processes share their work; without it both ways are shown
     #[arg(long, value_parser = one_of(&WORK, WorkSharing::as_str), value_name = "WORK", conflicts_with_all = OTHER_QUESTIONS,
           conflicts_with = "split")]
@@ -123,30 +134,65 @@ const WORK: [Choice<WorkSharing>; 2] = [
 /// Loads and stores over a fast and a slow memory.
 #[derive(Debug, Args)]
 pub struct HybridQuestion {
-    /// Share of loads in all bytes, 0 to 1: the best shares of the fast memory for it
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    /// Share of loads in all bytes, 0.67 or 67%: the best shares of the fast memory for it
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub load_share: Option<f64>,
     /// Share of the bytes in the fast memory: what the program gets with it
-    #[arg(long, value_name = "SHARE", requires = "load_share", value_parser = share)]
+    #[arg(long, value_name = "SHARE", requires = "load_share", value_parser = parse_share)]
     pub fast_share: Vec<f64>,
-}
-
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "a share is a number from 0 to 1, such as 0.67".into())
 }
 
 /// Numbers with commas between them, as one value of an option that can be repeated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List<T>(pub Vec<T>);
 
-impl<T: FromStr> FromStr for List<T> {
-    type Err = String;
+/// Processes near their data, and far from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    pub near: u32,
+    pub far: u32,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |entry: &str| {
-            entry.trim().parse().map_err(|_| format!("'{entry}' is no number that fits here"))
-        };
-        Ok(Self(text.split(',').map(number).collect::<Result<_, _>>()?))
+/// A program by its arithmetic intensity, FLOPs per byte, and what it reaches, GFLOP/s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub intensity: f64,
+    pub gflop_per_s: Option<f64>,
+}
+
+fn numbers(text: &str) -> Result<List<u32>, QuantityError> {
+    parse_numbers(text).map(List)
+}
+
+fn shares(text: &str) -> Result<List<f64>, QuantityError> {
+    Ok(List(text.split(',').map(parse_share).collect::<Result<_, _>>()?))
+}
+
+fn split(text: &str) -> Result<Split, String> {
+    match parse_numbers(text).map_err(|error| error.to_string())?[..] {
+        [near, far] => Ok(Split { near, far }),
+        _ => Err("give two numbers of processes, NEAR,FAR, for example 4,2".into()),
+    }
+}
+
+/// FLOPs per byte and GFLOP/s within what any program or machine has: an addition a line of 64 bytes
+/// to a product of matrices that fill a node, and a process to a cluster of machines.
+fn point(text: &str) -> Result<Point, String> {
+    const INTENSITY: (f64, f64) = (1e-4, 1e5);
+    const GFLOP_PER_S: (f64, f64) = (1e-3, 1e9);
+    let within = |word: &str, what: &str, (least, most): (f64, f64)| {
+        let number = word.trim().parse::<f64>().ok();
+        number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+            format!("'{}' is no {what}: give a number from {least} to {most}", excerpt(word))
+        })
+    };
+    let intensity = |word: &str| within(word, "arithmetic intensity in FLOPs per byte", INTENSITY);
+    match text.split(',').collect::<Vec<_>>()[..] {
+        [first] => Ok(Point { intensity: intensity(first)?, gflop_per_s: None }),
+        [first, second] => {
+            let gflop_per_s = Some(within(second, "rate in GFLOP/s", GFLOP_PER_S)?);
+            Ok(Point { intensity: intensity(first)?, gflop_per_s })
+        }
+        _ => Err("give FLOPs per byte and, behind a comma, GFLOP/s; nothing more".into()),
     }
 }

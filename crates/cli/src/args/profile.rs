@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use nearfar_units::parse_duration;
+
+use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -29,15 +32,18 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     /// Watch it for so long; without it until it ends, or until Ctrl-C
-    #[arg(long, value_name = "S", requires = "pid", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", requires = "pid", value_parser = seconds)]
     pub seconds: Option<Duration>,
     /// Write the profile to a file (docs/schema/nearfar.profile-1.json); one that is there is
     /// replaced
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     pub out: Option<PathBuf>,
     /// Say to which classes of this record's machine its accesses go
     #[arg(long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.profile-1.json); what is said of a started program goes to
     /// standard error, because standard output is its own
     #[arg(long)]
@@ -47,10 +53,18 @@ pub struct ProfileArguments {
     pub command: Vec<OsString>,
 }
 
+impl ProfileArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.parse().ok();
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let plain = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let duration = plain.or_else(|| parse_duration(text).ok());
     duration
         .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "give seconds above 0, such as 10 or 0.5".into())
+        .ok_or_else(|| "give seconds above 0, such as 10 or 0.5, or a time such as 5m".into())
 }

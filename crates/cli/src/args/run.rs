@@ -68,6 +68,9 @@ pub struct RunArguments {
     /// to FILE as JSON (docs/schema/nearfar.run-2.json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub report: Option<Option<PathBuf>>,
+    /// Say all of that, and not the first screen alone
+    #[arg(long, requires = "report")]
+    pub full: bool,
     /// Trace it (ptrace): each thread is pinned where the placement says before it touches memory,
     /// each process counted when it ends. Costs each thread and process a fraction of a millisecond
     #[arg(long)]

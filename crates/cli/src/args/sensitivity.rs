@@ -7,6 +7,8 @@ use clap::{ArgGroup, Args};
 use nearfar_record::CommandProgram;
 use nearfar_units::parse_duration;
 
+use crate::output::AnswerForm;
+
 /// The options that say how programs are run.
 const RUN_OPTIONS: [&str; 13] = [
     "program",
@@ -62,7 +64,7 @@ pub struct SensitivityArguments {
     /// A lower metric is a better one
     #[arg(long, requires = "metric")]
     pub lower_is_better: bool,
-    /// End a run that takes longer, for example 60s, and try its placement no more
+    /// End a run that takes longer, for example 60s or 5m, and try its placement no more
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub timeout: Option<Duration>,
     /// Count misses of the last-level cache, instructions and cycles of every run, by those of the
@@ -70,7 +72,7 @@ pub struct SensitivityArguments {
     #[arg(long)]
     pub counters: bool,
     /// Where to write the record of the runs; without it, below the folder of records
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Overwrite an existing record of runs
     #[arg(long)]
@@ -78,9 +80,19 @@ pub struct SensitivityArguments {
     /// Run nothing, and show a record of runs again; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = RUN_OPTIONS)]
     pub from: Option<PathBuf>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON (docs/schema/nearfar.sensitivity-3.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl SensitivityArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
 }
 
 /// A program with the name that it goes by.

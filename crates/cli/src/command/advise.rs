@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{
-    Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise, advise_device,
+    Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise_device, advise_each,
 };
-use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_text};
-use nearfar_model::{RecordFigures, profiled_demand};
+use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_answer};
+use nearfar_model::{Inapplicable, RecordFigures, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
-use nearfar_record::Record;
+use nearfar_record::{Experiment, Record};
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
 use super::compared_runs::{Ended, compare};
@@ -30,20 +30,25 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if arguments.verify {
         refuse_elsewhere(&path, &record)?;
     }
-    let mut demand = arguments.demand.demand(arguments.initiators.clone());
+    let mut demand = arguments.demand.demand(arguments.initiators.clone().map(|it| it.0));
     let profile = match &arguments.profile {
         Some(file) => Some(take_profile(file, &record, &mut demand)?),
         None => None,
     };
-    let advice = advise(&RecordFigures::new(&record), &demand).map_err(|error| match &error {
+    let patterns = arguments.demand.patterns();
+    let each = advise_each(&RecordFigures::new(&record), &demand, &patterns);
+    let each = each.map_err(|error| match &error {
         AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
         AdviceError::Demand(_) => anyhow!(error),
     })?;
-    let mut advised = AdvisedPlacement::new(&record, &demand, &advice, arguments.top);
+    let most = (!arguments.full).then_some(arguments.top);
+    let mut advised = AdvisedPlacement::new(&record, &demand, &each, most);
     advised.profile = profile;
     let mut status = ExitStatus::Done;
     if arguments.verify {
-        match verified(arguments, &advice)? {
+        // Where no use is named, what data that any thread uses gains is tried out.
+        let last = each.last().context("no use of the data was looked at")?;
+        match verified(arguments, last)? {
             Tried::Compared(found) => {
                 if found.verdict == Verdict::Slower {
                     status = ExitStatus::CheckFailed;
@@ -54,7 +59,11 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
             Tried::Ended(ended) => return Ok(ended),
         }
     }
-    output::answer(arguments.json, &advised, || advised.text())?;
+    let answer = || match arguments.launcher {
+        Some(launcher) => advised.launcher_answer(launcher),
+        None => advised.answer(),
+    };
+    output::answer(arguments.form(), &advised, answer)?;
     Ok(status)
 }
 
@@ -136,7 +145,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
             placed.tell(&mut report, outcome);
             report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
-            output::say(run_text(&report).trim_end());
+            output::say_answer(&run_answer(&report), false);
             Ok(Tried::Compared(verification))
         }
         Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),
@@ -159,10 +168,11 @@ fn for_device(
     let advice =
         advise_device(&RecordFigures::new(record), device).map_err(|error| match &error {
             DeviceAdviceError::NotMeasured(_) | DeviceAdviceError::OneWay(_) => {
-                anyhow!("{error}; try `nearfar characterize --only devices`")
+                let without = Inapplicable::without(record, Experiment::Devices);
+                anyhow!("{error}{}", tried(&without))
             }
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
     let advised = AdvisedDevice::new(record, advice);
-    output::answer(arguments.json, &advised, || advised.text())
+    output::answer(arguments.form(), &advised, || advised.answer())
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use nearfar_advise::{Advice, Candidate, Demand, Ranking, advise};
+use nearfar_advise::{Advice, Candidate, Demand, Pattern, Ranking, advise};
 use nearfar_document::printable;
 use nearfar_machine::CpuSet;
 use nearfar_model::RecordFigures;
@@ -12,7 +12,7 @@ use nearfar_place::Placement;
 use nearfar_record::{Executor, Record};
 use nearfar_units::format_significant;
 
-use crate::{live_machine, output, record_file, record_header};
+use crate::{live_machine, output, record_continuation, record_file};
 
 pub struct AdvisedPlacement {
     /// Where pages are to be.
@@ -41,7 +41,7 @@ pub fn advised_placement(
         (policy.map_or(Placement::Local(None), Placement::Memory), cpus)
     });
     if !is_quiet {
-        output::say(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
+        output::note(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
     }
     Ok(AdvisedPlacement { placement, cpus })
 }
@@ -51,7 +51,7 @@ pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
     if record.header.executor == Executor::Simulated {
         bail!("{} is of a simulated machine: it says nothing of this one", path.display());
     }
-    record_header::refuse_another_fingerprint(path, record, &live_machine::read()?)
+    record_continuation::refuse_another_fingerprint(path, record, &live_machine::read()?)
 }
 
 /// The best that gains more than the model can be wrong, for a program of one process: one with
@@ -72,6 +72,10 @@ fn words(advice: &Advice, best: Option<&Candidate>, placement: &Placement, path:
         (_, Some(gain)) => format!(
             "{placement}, {} % more by {by} (`nearfar advise` says why)",
             format_significant(100.0 * gain, 2)
+        ),
+        (Advice::Ranked(ranking), None) if ranking.pattern == Pattern::Private => format!(
+            "by {by} nothing gains where each thread uses its own part of the data; the program starts \
+             as by itself (where any uses any part: --pattern shared)"
         ),
         (_, None) => format!(
             "by {by} no placement gains more than the models can be wrong; the program starts as by \

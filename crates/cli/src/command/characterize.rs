@@ -5,21 +5,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_document::{DryRun, KernelList, MeasuredRecord};
+use nearfar_document::{DryRun, KernelList, MeasuredRecord, PlannedExperiment, Room};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
-use nearfar_measure::simulated::SimulatedExecutor;
+use nearfar_measure::simulated::{SimulatedExecutor, with_devices};
 use nearfar_measure::{
-    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, store_method,
+    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, now_utc,
+    store_method,
 };
-use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
-use nearfar_units::format_duration;
+use nearfar_record::{
+    Absence, Appended, Executor as ExecutorKind, Experiment, Header, Inputs, Record, RecordWriter,
+};
+use nearfar_units::{Bytes, format_duration};
 
 use super::topo::list_simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
+use crate::output::AnswerForm;
 use crate::progress::Progress;
-use crate::{live_machine, output, record_file, record_header};
+use crate::{live_machine, output, record_continuation, record_file, record_header};
 
 pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
@@ -42,10 +46,10 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
         output::say(&format!("nearfar: ended by signal {signal} before anything was measured"));
         return Ok(ExitStatus::Interrupted(signal));
     }
-    let Prepared { _lock, record, path, mut executor } = prepared?;
+    let Prepared { _lock, record, path, addition, mut executor } = prepared?;
     let executor = executor.as_mut();
     if arguments.dry_run {
-        return dry_run(arguments, &record, executor);
+        return dry_run(arguments, with_addition(record, addition), executor);
     }
     let rates = match arguments.budget {
         Some(budget) => Some(check_budget(budget, &record, executor)?),
@@ -55,7 +59,7 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
         Some(path) => path,
         None => record_file::new_path(&record.header.host, &record.header.started)?,
     };
-    let mut writer = if arguments.resume {
+    let mut writer = if !record.is_new() {
         RecordWriter::append(&path, &record)?
     } else if to_stdout {
         RecordWriter::stdout()
@@ -66,7 +70,15 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
-    let outcome = session.measure(record, rates)?;
+    let added = addition.as_ref().map(|inputs| inputs.experiments.clone());
+    let outcome = session.measure(record, rates, addition)?;
+    if let Some(experiments) = added.filter(|_| outcome.addition_left) {
+        let names: Vec<&str> = experiments.iter().map(|it| it.as_str()).collect();
+        output::note(&format!(
+            "note: {} was not begun: first comes what the record lacked before; the same command goes on",
+            names.join(", ")
+        ));
+    }
     finish(arguments, &outcome, &path, to_stdout)
 }
 
@@ -75,57 +87,105 @@ struct Prepared {
     _lock: Option<HostLock>,
     record: Record,
     path: Option<PathBuf>,
+    /// What is added to the record.
+    addition: Option<Inputs>,
     executor: Box<dyn Executor>,
 }
 
 fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::Result<Prepared> {
+    let goes_on = arguments.resume || arguments.append.is_some();
+    let (lock, record, path, addition) =
+        if goes_on { prepare_old(arguments)? } else { prepare_new(arguments)? };
+    let mut header = record.header.clone();
+    if let Some(devices) = addition.as_ref().and_then(|inputs| inputs.devices.clone()) {
+        header.inputs.devices = Some(devices);
+    }
+    for inputs in record.all_inputs().chain(&addition) {
+        check_working_set(&header, inputs)?;
+    }
+    let executor = executor(&header, interrupt)?;
+    Ok(Prepared { _lock: lock, record, path, addition, executor })
+}
+
+type Begun = (Option<HostLock>, Record, Option<PathBuf>, Option<Inputs>);
+
+fn prepare_new(arguments: &CharacterizeArguments) -> anyhow::Result<Begun> {
+    let Some(name) = &arguments.simulate else {
+        record_header::check_variant(arguments, None)?;
+        let machine = live_machine::read_to_measure()?;
+        let record = record_header::of_this_machine(arguments, machine)?;
+        // Wrong choices are told first. Even a look at the machine's speed would disturb a
+        // measurement of others.
+        return Ok((Some(HostLock::take()?), record, arguments.out.clone(), None));
+    };
+    let simulated = nearfar_flow::read_machine(name)?;
+    record_header::check_variant(arguments, Some(&simulated))?;
     // A simulated machine disturbs nobody and is disturbed by nobody.
-    let simulated = is_simulated(arguments)?;
-    // Before a record that is resumed is read, which must not grow meanwhile; of a new one wrong choices
-    // are told first. Even a look at the machine's speed would disturb a measurement of others.
-    let take = |does: bool| does.then(HostLock::take).transpose();
-    let resumed = take(!simulated && arguments.resume)?;
-    let (record, path) = record_and_path(arguments, simulated)?;
-    let _lock = resumed.or(take(!simulated && !arguments.resume)?);
-    let executor = executor(&record.header, interrupt)?;
-    Ok(Prepared { _lock, record, path, executor })
+    Ok((None, record_header::of_simulated(arguments, &simulated)?, arguments.out.clone(), None))
 }
 
-/// Whether a simulated machine answers: a new one, or the one of the record that is
-/// gone on with.
-fn is_simulated(arguments: &CharacterizeArguments) -> anyhow::Result<bool> {
-    if !arguments.resume {
-        return Ok(arguments.simulate.is_some());
-    }
-    let (record, _) = record_header::to_resume(arguments)?;
-    Ok(record.header.simulation.is_some())
-}
-
-/// The record to measure into, and its path where one is known.
-fn record_and_path(
-    arguments: &CharacterizeArguments,
-    simulated: bool,
-) -> anyhow::Result<(Record, Option<PathBuf>)> {
-    if arguments.resume {
-        let (record, path) = record_header::to_resume(arguments)?;
-        if let Some(finding) = record.sealing.finding() {
-            output::say(&format!("note: {}: {finding}", path.display()));
-        }
-        record_header::refuse_another_version(&path, &record)?;
-        if !simulated {
-            let machine = live_machine::read_to_measure()?;
-            record_header::refuse_another_machine(&path, &record, &machine)?;
-        }
-        return Ok((record, Some(path)));
-    }
-    let record = match &arguments.simulate {
-        Some(name) => record_header::of_simulated(arguments, &nearfar_flow::read_machine(name)?)?,
+fn prepare_old(arguments: &CharacterizeArguments) -> anyhow::Result<Begun> {
+    let path = record_continuation::path(arguments)?;
+    let simulation = record_file::read_header(&path)?.simulation;
+    // Before the record is read, which must not grow meanwhile.
+    let lock = simulation.is_none().then(HostLock::take).transpose()?;
+    let record = record_continuation::read(arguments, &path)?;
+    let machine = match &simulation {
+        Some(_) => None,
         None => {
             let machine = live_machine::read_to_measure()?;
-            record_header::of_this_machine(arguments, machine)?
+            record_continuation::refuse_another_machine(&path, &record, &machine)?;
+            Some(machine)
         }
     };
-    Ok((record, arguments.out.clone()))
+    if arguments.append.is_none() {
+        return Ok((lock, record, Some(path), None));
+    }
+    let simulated = simulation
+        .as_ref()
+        .map(|it| nearfar_flow::parse_machine(&it.name, &it.file))
+        .transpose()?;
+    record_header::check_variant(arguments, simulated.as_ref())?;
+    let addition = record_continuation::added_inputs(arguments, &path, &record)?;
+    let addition = addition.map(|inputs| match (&simulated, &machine) {
+        _ if !inputs.experiments.contains(&Experiment::Devices) => inputs,
+        _ if record.header.inputs.devices.is_some() => {
+            Inputs { devices: record.header.inputs.devices.clone(), ..inputs }
+        }
+        (Some(simulated), _) => with_devices(simulated, inputs),
+        (None, Some(machine)) => record_header::with_devices_here(inputs, machine),
+        (None, None) => inputs,
+    });
+    Ok((lock, record, Some(path), addition))
+}
+
+/// Refuses arrays that the machine has no memory for.
+fn check_working_set(header: &Header, inputs: &Inputs) -> anyhow::Result<()> {
+    let Some(bytes) = inputs.working_set_bytes else { return Ok(()) };
+    let environment = &header.environment;
+    let (room, what) = match (environment.available_bytes, environment.memory_bytes) {
+        (Some(available), _) => (available, "available"),
+        (None, Some(memory)) => (memory, "there"),
+        (None, None) => return Ok(()),
+    };
+    if bytes > room {
+        bail!(
+            "--working-set {} does not fit: {} of memory are {what}; give 64 KiB to {}, or leave it out \
+             for four times the caches",
+            Bytes(bytes),
+            Bytes(room),
+            Bytes(room / 2)
+        );
+    }
+    Ok(())
+}
+
+/// The record as it will be planned.
+fn with_addition(mut record: Record, addition: Option<Inputs>) -> Record {
+    if let Some(inputs) = addition {
+        record.note_appended(Appended { at: now_utc(), inputs });
+    }
+    record
 }
 
 /// Who answers the cases of a record.
@@ -160,8 +220,13 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    pub fn measure(self, record: Record, rates: Option<Rates>) -> anyhow::Result<Outcome> {
-        let resumed = record.length > 0;
+    pub fn measure(
+        self,
+        record: Record,
+        rates: Option<Rates>,
+        addition: Option<Inputs>,
+    ) -> anyhow::Result<Outcome> {
+        let resumed = !record.is_new();
         let header = &record.header;
         let is_simulated = header.simulation.is_some();
         let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
@@ -172,6 +237,9 @@ impl Session<'_> {
         let mut engine = Engine::new(executor, writer, interrupt, &mut watch, record);
         if let Some(rates) = rates {
             engine.expect_rates(rates);
+        }
+        if let Some(inputs) = addition {
+            engine.append(inputs);
         }
         if resumed {
             engine.resume()?;
@@ -196,7 +264,7 @@ fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus>
             variants.iter().map(ToString::to_string).collect()
         }),
     };
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(AnswerForm::short(arguments.json), &view, || view.answer())
 }
 
 fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
@@ -205,11 +273,11 @@ fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
 
 fn dry_run(
     arguments: &CharacterizeArguments,
-    record: &Record,
+    record: Record,
     executor: &mut dyn Executor,
 ) -> anyhow::Result<ExitStatus> {
     let rates = look(executor)?;
-    let estimate = estimate(record, &executor.variants(), rates);
+    let estimate = estimate(&record, &executor.variants(), rates);
     let view = DryRun {
         schema: "nearfar.dry-run/1",
         executor: record.header.executor,
@@ -219,9 +287,15 @@ fn dry_run(
         buffers_bytes: estimate.buffers_bytes,
         touch_gb_per_s: rates.touch / 1e9,
         copy_gb_per_s: rates.stream / 1e9,
+        experiments: estimate
+            .experiments
+            .into_iter()
+            .map(|(experiment, cases)| PlannedExperiment { experiment, cases })
+            .collect(),
         case_ids: estimate.case_ids,
     };
-    output::answer(arguments.json, &view, || view.text())
+    let form = AnswerForm { as_json: arguments.json, full: output::is_verbose() };
+    output::answer(form, &view, || view.answer())
 }
 
 /// How fast the machine seems. Refuses a budget in which a new record's least rounds are
@@ -234,7 +308,7 @@ fn check_budget(
     let rates = look(executor)?;
     let estimate = estimate(record, &executor.variants(), rates);
     let (cases, least) = (estimate.case_ids.len(), estimate.least);
-    if record.length == 0 && budget < least {
+    if record.is_new() && budget < least {
         let clock = match record.header.executor {
             ExecutorKind::Native => "",
             ExecutorKind::Simulated => " (both are time of the simulated machine's own clock)",
@@ -289,7 +363,9 @@ fn finish(
         interrupted_by: outcome.interrupted_by,
         warnings: record.warnings.clone(),
     };
-    let text = if arguments.json { output::json_line(&view)? } else { view.text() };
+    let room = Room { width: output::width(), full: false };
+    let text =
+        if arguments.json { output::json_line(&view)? } else { view.answer(record).text(room) };
     if to_stdout {
         output::say(text.trim_end());
     } else {

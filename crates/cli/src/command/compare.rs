@@ -30,7 +30,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let view = Comparison::new(&a, &b, arguments.floor);
-    if view.found.cases.is_empty() {
+    if view.found.cases.is_empty() && view.found.roles.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(
             "nothing to compare: no case has figures in both records{why}; measure both by \
@@ -45,9 +45,9 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         }
         None => None,
     };
-    output::answer(arguments.json, &view, || view.text())?;
+    output::answer(arguments.form(), &view, || view.answer())?;
     if let Some(path) = written {
-        output::say(&format!("comparison: {}", printable(&path.display().to_string())));
+        output::note(&format!("comparison: {}", printable(&path.display().to_string())));
     }
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

@@ -62,7 +62,7 @@ pub(super) fn compare(
         Ok(seconds)
     });
     if let Err(Ended::Failed(status)) = verified {
-        output::say(&format!(
+        output::note(&format!(
             "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
              without --verify to see what it says"
         ));

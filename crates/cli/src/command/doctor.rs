@@ -34,7 +34,7 @@ fn look_over_machine(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> 
         &devices.broken,
     ));
     let view = DoctorChecks { schema: "nearfar.doctor/1", checks };
-    output::answer(arguments.json, &view, || view.text())?;
+    output::answer(arguments.form(), &view, || view.answer())?;
     Ok(status(view.has_failed()))
 }
 
@@ -43,7 +43,7 @@ fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<
     let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
     let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
     let view = RecordDoctor::new(&record, gamma);
-    output::answer(arguments.json, &view, || view.text())?;
+    output::answer(arguments.form(), &view, || view.answer())?;
     Ok(status(view.has_failed()))
 }
 

@@ -6,10 +6,13 @@ mod characterize;
 mod compare;
 mod compared_runs;
 mod doctor;
+mod list;
 mod man;
 mod model;
+mod overview;
 mod predict;
 mod profile;
+mod ps;
 mod report;
 mod reproduce;
 mod run;
@@ -26,16 +29,19 @@ use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-pub fn run(command: Command) -> anyhow::Result<ExitStatus> {
+pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
+    let Some(command) = command else { return overview::run() };
     match command {
         Command::Topo(arguments) => topo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use nearfar_document::{
-    ModelResult, ModelsOfRecord, Origin, device_classes_text, model_text, printable,
+    Answer as Told, ModelResult, ModelsOfRecord, Origin, device_class_answer, model_answer,
+    printable,
 };
 use nearfar_model::{FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
@@ -12,21 +13,19 @@ use nearfar_record::Record;
 use super::no_model;
 use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let (named, model) = record_and_model(arguments);
     let (path, record) = record_file::read_named_or_newest(named)?;
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
-    let text = match model {
+    match model {
         None => answer.all()?,
         Some(ModelKind::Classes) => answer.classes()?,
         Some(model) => answer.one(model)?,
-    };
-    output::print(&text)?;
-    if !arguments.json {
-        output::print(&format!("\nrecord: {}\n", printable(&path.display().to_string())))?;
     }
+    answer.name_record(&path)?;
     Ok(ExitStatus::Done)
 }
 
@@ -50,43 +49,43 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
-    fn one(&self, kind: ModelKind) -> anyhow::Result<String> {
+    fn one(&self, kind: ModelKind) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the model", None);
         let model = kind.fit(&self.figures, &self.choices())?.map_err(no_model(kind.as_str()))?;
-        if self.arguments.json {
-            self.json(&model)
-        } else {
-            Ok(self.heading() + &model_text(self.record, &model))
-        }
+        drop(waiting);
+        self.tell(&model, || model_answer(self.record, &model))
     }
 
-    fn heading(&self) -> String {
-        Origin::new(self.record).heading()
-    }
-
-    fn json(&self, model: &FittedModel) -> anyhow::Result<String> {
-        output::json_line(&ModelResult::of(self.record, model))
+    fn tell(&self, model: &FittedModel, told: impl FnOnce() -> Told) -> anyhow::Result<()> {
+        let origin = || Origin::new(self.record).answer().and_gap();
+        let view = ModelResult::of(self.record, model);
+        output::answer(self.arguments.form(), &view, || origin().and_answer(told())).map(drop)
     }
 
     /// The classes of memory, and where the record holds copies to and from devices, theirs. JSON is
     /// one object: of devices only where there are no others, since `model devices` has them too.
-    fn classes(&self) -> anyhow::Result<String> {
+    fn classes(&self) -> anyhow::Result<()> {
         let devices = match ModelKind::Devices.fit(&self.figures, &self.choices())? {
             Ok(FittedModel::Devices(model)) => model,
             _ => return self.one(ModelKind::Classes),
         };
         let memory = ModelKind::Classes.fit(&self.figures, &self.choices())?.ok();
-        if self.arguments.json {
-            return self.json(&memory.unwrap_or(FittedModel::Devices(devices)));
+        let told = || {
+            let of_memory = memory.as_ref().map(|model| model_answer(self.record, model).and_gap());
+            of_memory.unwrap_or_default().and_answer(device_class_answer(&devices))
+        };
+        match &memory {
+            Some(model) => self.tell(model, told),
+            None => self.tell(&FittedModel::Devices(devices.clone()), told),
         }
-        let of_memory =
-            memory.map_or_else(String::new, |model| model_text(self.record, &model) + "\n");
-        Ok(self.heading() + &of_memory + &device_classes_text(&devices))
     }
 
     /// All models that the record holds something for.
-    fn all(&self) -> anyhow::Result<String> {
+    fn all(&self) -> anyhow::Result<()> {
+        let waiting = Waiting::new("fitting the models", None);
         let (fitted, unavailable) =
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
+        drop(waiting);
         if fitted.is_empty() {
             bail!(
                 "the record holds nothing that a model needs; measure by `nearfar characterize \
@@ -94,14 +93,21 @@ impl Answer<'_> {
             );
         }
         let all = ModelsOfRecord::new(self.record, &fitted, unavailable);
-        if !self.arguments.json {
-            return Ok(all.text(&fitted));
+        output::answer(self.arguments.form(), &all, || all.answer(self.record, &fitted))?;
+        if self.arguments.json {
+            for model in &fitted {
+                output::print(&output::json_line(&ModelResult::of(self.record, model))?)?;
+            }
         }
-        let mut lines = output::json_line(&all)?;
-        for model in &fitted {
-            lines += &self.json(model)?;
+        Ok(())
+    }
+
+    /// Which record it was, where that was not said.
+    fn name_record(&self, path: &Path) -> anyhow::Result<()> {
+        if self.arguments.json {
+            return Ok(());
         }
-        Ok(lines)
+        output::print(&format!("record: {}\n", printable(&path.display().to_string())))
     }
 
     fn choices(&self) -> ModelChoices {

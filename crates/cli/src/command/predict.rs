@@ -4,22 +4,22 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
-    ModelResult, PredictedAccesses, predict_flow_text, predict_hybrid_text, predict_roofline_text,
-    predict_sharing_text, printable,
+    Answer, ModelResult, PredictedAccesses, placements_over_two_memories, predicted_streams,
+    printable, programs_below_roofs, splits_of_processes,
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, IntensityKind,
-    OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion, Target,
-    WorkSharing, classes, device_classes, flow, hybrid, profiled_point, reach_of_data,
-    reach_of_devices, reach_of_positions, roofline, sharing,
+    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, Inapplicable,
+    IntensityKind, OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion,
+    Target, WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point,
+    reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
 };
-use nearfar_record::Record;
+use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::FlopsPerSecond;
 use serde::Serialize;
 
-use super::no_model;
-use crate::args::PredictArguments;
+use super::{no_model, tried};
+use crate::args::{Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
@@ -46,14 +46,14 @@ fn read_record(arguments: &PredictArguments) -> anyhow::Result<Record> {
 }
 
 /// What a model answers of a record.
-fn tell<Answer: Serialize>(
+fn tell<Found: Serialize>(
     arguments: &PredictArguments,
     record: &Record,
-    (schema, answer): (&'static str, Answer),
-    text: fn(&ModelResult<Answer>) -> String,
+    (schema, found): (&'static str, Found),
+    told: fn(&ModelResult<Found>) -> Answer,
 ) -> anyhow::Result<ExitStatus> {
-    let view = ModelResult::new(schema, record, answer);
-    output::answer(arguments.json, &view, || text(&view))
+    let view = ModelResult::new(schema, record, found);
+    output::answer(arguments.form(), &view, || told(&view))
 }
 
 /// What programs get by the classes of a record, or by alphas that were given.
@@ -63,28 +63,25 @@ fn tell_by_classes(
     prediction: AccessPrediction,
 ) -> anyhow::Result<ExitStatus> {
     let view = PredictedAccesses::new(record, prediction);
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(arguments.form(), &view, || view.answer())
 }
 
 /// Processes that are split over near and far cores.
 fn of_splits(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let asked = &arguments.sharing;
-    let splits = asked.split.iter().map(|split| match split.0[..] {
-        [near, far] => Ok((near, far)),
-        _ => bail!("--split has {} numbers; it takes two, NEAR,FAR", split.0.len()),
-    });
+    let splits = asked.split.iter().map(|&Split { near, far }| (near, far));
     let question = SplitQuestion {
         node: asked.node,
         kernels: arguments.classes.kernel.clone(),
         work: asked.work.map_or(WorkSharing::ALL.into(), |work| vec![work]),
         processes: asked.processes,
-        splits: splits.collect::<Result<_, _>>()?,
+        splits: splits.collect(),
     };
     let record = read_record(arguments)?;
     let model = sharing(&RecordFigures::new(&record)).map_err(no_model("sharing"))?;
     let answer =
         ("nearfar.predict-sharing/2", model.answer(&question).map_err(anyhow::Error::msg)?);
-    tell(arguments, &record, answer, predict_sharing_text)
+    tell(arguments, &record, answer, splits_of_processes)
 }
 
 /// A mix of loads and stores over a fast and a slow memory.
@@ -94,7 +91,7 @@ fn over_two_memories(arguments: &PredictArguments, load_share: f64) -> anyhow::R
         .map_err(no_model("hybrid"))?;
     let answer = model.answer(load_share, &arguments.hybrid.fast_share);
     let answer = answer.context("a share is not between 0 and 1")?;
-    tell(arguments, &record, ("nearfar.predict-hybrid/2", answer), predict_hybrid_text)
+    tell(arguments, &record, ("nearfar.predict-hybrid/2", answer), placements_over_two_memories)
 }
 
 /// Streams that run at the same time.
@@ -102,13 +99,12 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
     let model = flow(&RecordFigures::new(&record)).map_err(no_model("flow"))?;
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
-    tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predict_flow_text)
+    tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
 }
 
 /// Where programs lie below the roofs.
 fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
-    let points: Vec<ProgramPoint> =
-        arguments.point.iter().map(|list| point(&list.0)).collect::<anyhow::Result<_>>()?;
+    let points: Vec<ProgramPoint> = arguments.point.iter().map(point).collect();
     let asked = &arguments.hybrid;
     if asked.load_share.is_some() && asked.fast_share.is_empty() {
         bail!(
@@ -128,19 +124,14 @@ fn below_roofs(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         fast_shares: &asked.fast_share,
     });
     let answer = ("nearfar.predict-roofline/2", model.place(&points, shares));
-    tell(arguments, &record, answer, predict_roofline_text)
+    tell(arguments, &record, answer, programs_below_roofs)
 }
 
-fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
-    if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
-        bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
-    }
-    let point =
-        |intensity, flops| ProgramPoint { kind: IntensityKind::Arithmetic, intensity, flops };
-    match *numbers {
-        [intensity] => Ok(point(intensity, None)),
-        [intensity, gflop] => Ok(point(intensity, Some(FlopsPerSecond(gflop * 1e9)))),
-        _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),
+fn point(asked: &Point) -> ProgramPoint {
+    ProgramPoint {
+        kind: IntensityKind::Arithmetic,
+        intensity: asked.intensity,
+        flops: asked.gflop_per_s.map(|gflop| FlopsPerSecond(gflop * 1e9)),
     }
 }
 
@@ -150,20 +141,21 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
     let profiled = profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
     let record = read_record(arguments)?;
     if record.header.host != profile.host {
-        output::say(&printable(&format!(
+        output::note(&printable(&format!(
             "note: the program was watched on {} and the record is of {}",
             profile.host, record.header.host
         )));
     }
     let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
     let Some(placed) = model.place_profiled(&profile, &profiled) else {
+        let command = measuring_command(&record, &[Experiment::Roofs], Suite::Full);
         bail!(
             "the record has no roof of memory of initiator {}, which the program used most; measure \
-             by `nearfar characterize --suite standard --only roofs`",
+             by `{command}`",
             profiled.initiator
         );
     };
-    tell(arguments, &record, ("nearfar.predict-roofline/2", placed), predict_roofline_text)
+    tell(arguments, &record, ("nearfar.predict-roofline/2", placed), programs_below_roofs)
 }
 
 /// Programs whose accesses are shared out over classes.
@@ -192,8 +184,9 @@ fn of_shares(
 ) -> anyhow::Result<AccessPrediction> {
     if arguments.share.is_empty() {
         let classes = arguments.reach.iter().map(|reach| &reach.0);
-        let target =
-            |of: &Vec<usize>| Target { class_from: of.iter().copied().map(Some).collect() };
+        let target = |of: &Vec<u32>| Target {
+            class_from: of.iter().map(|&class| Some(class as usize)).collect(),
+        };
         return Ok(alphas.processes(reach_of_positions(classes.map(target).collect()))?);
     }
     let shares: Vec<Vec<f64>> = arguments.share.iter().map(|shares| shares.0.clone()).collect();
@@ -235,12 +228,14 @@ fn of_devices<'c>(
     let of_way: Vec<&DeviceClasses> = all.iter().filter(|it| it.direction == direction).collect();
     let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
     if of_way.is_empty() {
-        let why = if record.header.inputs.devices.is_none() {
-            "the record holds no devices; measure with `nearfar characterize --only devices`"
-        } else {
-            "the record holds no pinned copies that way; `nearfar show` says what it holds"
-        };
-        bail!("no classes of copies {direction}: {why}");
+        if record.header.inputs.devices.is_none() {
+            let without = Inapplicable::without(record, Experiment::Devices);
+            bail!("no classes of copies {direction}: {without}{}", tried(&without));
+        }
+        bail!(
+            "no classes of copies {direction}: the record holds no pinned copies that way; `nearfar \
+             show` says what it holds"
+        );
     }
     for id in &arguments.device {
         if !of_way.iter().any(|set| holds(set, id)) {

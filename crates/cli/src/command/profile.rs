@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use nearfar_document::{profile_text, write_json};
+use nearfar_document::{profile_answer, write_json};
 use nearfar_machine::Machine;
 use nearfar_measure::{now_utc, read_environment};
 use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
@@ -36,7 +36,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     };
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
-    output::answer(arguments.json, &profile, || profile_text(&profile))
+    output::answer(arguments.form(), &profile, || profile_answer(&profile))
 }
 
 /// Standard output and input are the program's.
@@ -71,8 +71,11 @@ fn start(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
 }
 
 fn say(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
-    let text = if arguments.json { output::json_line(profile)? } else { profile_text(profile) };
-    output::say(text.trim_end());
+    if arguments.json {
+        output::say(output::json_line(profile)?.trim_end());
+    } else {
+        output::say_answer(&profile_answer(profile), arguments.full);
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `report`: a record as a document.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
@@ -12,14 +13,22 @@ use nearfar_record::{Profile, Record};
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::written_file::WritableFile;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;
-    let Some(format) = Format::of(path) else {
+    let to_stdout = path == Path::new("-");
+    let Some(format) = arguments.format.or_else(|| Format::of(path)) else {
+        let words = Format::ALL.map(Format::ending).join(", ");
+        if to_stdout {
+            bail!(
+                "standard output has no ending that says the form: give --format, one of {words}"
+            );
+        }
         bail!(
-            "{} says no form by its ending: give the file one of {}",
+            "{} says no form by its ending: give the file one of {}, or --format",
             path.display(),
             Format::endings()
         );
@@ -28,20 +37,29 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
         bail!("{}: {why}", path.display());
     }
     let cannot_write = || format!("cannot write {}", path.display());
-    let out = WritableFile::find(path).with_context(cannot_write)?;
+    let out = match to_stdout {
+        true => None,
+        false => Some(WritableFile::find(path).with_context(cannot_write)?),
+    };
     let profile = profile_of(arguments, format)?;
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
         bail!(
-            "{} holds no alphas, which --gamma is for; leave it out, or give the file another ending",
+            "{} holds no alphas, which --gamma is for; leave it out, or choose another form",
             path.display()
         );
     }
     let mut choices = ModelChoices::default();
     choices.class_rule.gamma.clone_from(&arguments.gamma);
+    let waiting = Waiting::new("fitting the models", None);
+    let Some(out) = out else {
+        output::print_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))?;
+        return Ok(ExitStatus::Done);
+    };
     out.write_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))
         .with_context(cannot_write)?;
-    output::say(&format!("report: {}", printable(&path.display().to_string())));
+    drop(waiting);
+    output::note(&format!("report: {}", printable(&path.display().to_string())));
     Ok(ExitStatus::Done)
 }
 
@@ -50,7 +68,7 @@ fn profile_of(arguments: &ReportArguments, format: Format) -> anyhow::Result<Opt
     let Some(path) = &arguments.profile else { return Ok(None) };
     if !matches!(format, Format::Html) {
         bail!(
-            "{} has no chart, which --profile is for; leave it out, or give the file the ending .html",
+            "{} has no chart, which --profile is for; leave it out, or write HTML",
             arguments.out.display()
         );
     }

@@ -12,6 +12,6 @@ pub fn run(arguments: &ReproduceArguments) -> anyhow::Result<ExitStatus> {
     let keys = papers().into_iter().filter(|&key| asked.is_none_or(|asked| asked == key));
     let papers = keys.map(reproduce).collect::<Result<Vec<_>, _>>()?;
     let view = ReproducedPapers::new(&papers);
-    output::answer(arguments.json, &view, || view.text())?;
+    output::answer(arguments.form(), &view, || view.answer())?;
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
-use nearfar_document::run_text;
+use clap::CommandFactory;
+use nearfar_document::run_answer;
 use nearfar_machine::{CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, UsableNodes, Verdict,
-    WeightsBy, await_signals, become_program, bind, resolve, set_kernel_weights, start_watched,
-    watch,
+    Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, Verdict, WeightsBy,
+    await_signals, become_program, bind, resolve, set_kernel_weights, start_watched, watch,
 };
+use nearfar_units::nearest_name;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Ended, compare};
-use crate::args::{PlacementChoice, RunArguments};
+use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::near_device::nodes_near_device;
 use crate::written_file::WritableFile;
@@ -127,10 +128,7 @@ impl Placed {
 
     /// A placement on the CPUs that this process may use, or on those of these that it may.
     pub fn at(placement: Placement, cpus: Option<&CpuSet>, may_lose: bool) -> Self {
-        let usable = Usable {
-            cpus: nearfar_sys::thread_cpus(),
-            nodes: UsableNodes::new(Box::new(|| nearfar_sys::usable_nodes(Path::new("/")))),
-        };
+        let usable = Usable::of_this_process();
         let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
         let resolution = resolve(&placement, cpus, &usable, machine);
         Self { placement, resolution, may_lose, notes: Vec::new() }
@@ -226,6 +224,10 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
                 (Some(own), Some(advised)) if own.intersects(&advised) => {
                     Some(own.intersection(&advised))
                 }
+                (Some(own), Some(advised)) if !arguments.best_effort => bail!(
+                    "none of --cpus {own} is advised, which are CPUs {advised}: leave --cpus out, \
+                     or name the placement in place of auto"
+                ),
                 (Some(own), _) => Some(own),
                 (None, advised) => advised,
             };
@@ -238,13 +240,14 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
 struct Told {
     is_quiet: bool,
     has_bare_report: bool,
+    is_full: bool,
     file: Option<(PathBuf, WritableFile)>,
 }
 
 impl Told {
     fn of(arguments: &RunArguments) -> Self {
         let has_bare_report = matches!(arguments.report, Some(None));
-        Self { is_quiet: arguments.quiet, has_bare_report, file: None }
+        Self { is_quiet: arguments.quiet, has_bare_report, is_full: arguments.full, file: None }
     }
 
     /// The report, to the file or else, where it is asked for, to people. What fails here does not
@@ -252,7 +255,7 @@ impl Told {
     fn say(&mut self, report: RunReport, is_asked: bool) {
         let Some((path, file)) = self.file.take() else {
             if is_asked {
-                output::say(run_text(&report).trim_end());
+                output::say_answer(&run_answer(&report), self.is_full);
             }
             return;
         };
@@ -288,6 +291,18 @@ impl Told {
         Ok(ExitStatus::NotStarted)
     }
 
+    /// What may have been meant where there is no such program.
+    fn hint(&self, command: &[OsString]) -> String {
+        let word = command.first().and_then(|word| word.to_str()).unwrap_or_default();
+        match meant(word) {
+            Some(meant) => format!(" ({meant})"),
+            None if self.has_bare_report => {
+                format!(" (--report={word} would write the report there)")
+            }
+            None => String::new(),
+        }
+    }
+
     /// Why no program was started.
     fn not_launched(
         &mut self,
@@ -302,9 +317,7 @@ impl Told {
         let status = status_of_start(&error);
         let named = command.first().map(Path::new).unwrap_or(Path::new("")).display();
         let hint = match status {
-            ExitStatus::NotFound if self.has_bare_report => {
-                format!(" (--report={named} would write the report there)")
-            }
+            ExitStatus::NotFound => self.hint(command),
             _ => String::new(),
         };
         let context = format!("cannot start '{named}'{hint}");
@@ -312,6 +325,24 @@ impl Told {
         self.say(report, false);
         Ok(status)
     }
+}
+
+/// What a word that is no program may have been meant to be.
+fn meant(word: &str) -> Option<String> {
+    if word.parse::<PlacementChoice>().is_ok() {
+        return Some(format!("did you mean --placement {word}?"));
+    }
+    if !word.starts_with('-') {
+        return None;
+    }
+    let arguments = Arguments::command();
+    let run = arguments.find_subcommand("run")?;
+    let options: Vec<String> =
+        run.get_arguments().filter_map(|it| it.get_long()).map(|it| format!("--{it}")).collect();
+    let name = word.split('=').next().unwrap_or(word);
+    let nearest = nearest_name(name, options.iter().map(String::as_str));
+    let meant = nearest.map_or_else(String::new, |option| format!("did you mean {option}? "));
+    Some(format!("{meant}options of nearfar stand before --"))
 }
 
 /// The status where a program cannot be started.

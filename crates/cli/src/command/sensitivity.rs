@@ -20,7 +20,7 @@ use nearfar_units::nanoseconds;
 use super::characterize::{Session, register_signals};
 use crate::args::SensitivityArguments;
 use crate::exit_status::ExitStatus;
-use crate::{live_machine, output, record_file, record_header};
+use crate::{live_machine, output, record_continuation, record_file, record_header};
 
 /// Runs at each placement before its interval is looked at: fewer have none of 95 %.
 const LEAST_ROUNDS: u32 = 6;
@@ -120,7 +120,7 @@ fn reference(
 ) -> anyhow::Result<Option<(String, ReferenceClasses)>> {
     let Some(path) = &arguments.record else { return Ok(None) };
     let record = record_file::read(path)?;
-    record_header::refuse_another_fingerprint(path, &record, machine)?;
+    record_continuation::refuse_another_fingerprint(path, &record, machine)?;
     let classes = classes(&RecordFigures::new(&record), &ClassRule::default())
         .with_context(|| format!("{}", path.display()))?;
     let set = classes.sets.first().context("the record has no classes")?;
@@ -147,7 +147,7 @@ fn measure(
         executor = executor.with_counters(counters);
     }
     let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
-    Ok((session.measure(record, None)?, path))
+    Ok((session.measure(record, None, None)?, path))
 }
 
 /// Tries the counters of the runs out, which the header tells of.
@@ -176,5 +176,5 @@ fn show(
 }
 
 fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<ExitStatus> {
-    output::answer(arguments.json, view, || view.text())
+    output::answer(arguments.form(), view, || view.answer())
 }

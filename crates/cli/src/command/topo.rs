@@ -6,6 +6,7 @@ use nearfar_flow::builtin_machines;
 use super::topology_export;
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
+use crate::output::AnswerForm;
 use crate::{foreign_machine, live_machine, output};
 
 pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
@@ -26,11 +27,11 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
         live_machine::read()?
     };
     let topology = Topology::new(&machine);
-    output::answer(arguments.json, &topology, || topology.text())
+    output::answer(arguments.form(), &topology, || topology.answer())
 }
 
 /// `--simulate list`: the simulated machines that are built in.
 pub fn list_simulated(as_json: bool) -> anyhow::Result<ExitStatus> {
     let view = MachineList::new(builtin_machines()?);
-    output::answer(as_json, &view, || view.text())
+    output::answer(AnswerForm::short(as_json), &view, || view.answer())
 }

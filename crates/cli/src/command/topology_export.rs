@@ -52,7 +52,7 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         found: measured,
         replaced,
     };
-    output::answer(arguments.json, &view, || view.text())
+    output::answer(arguments.form(), &view, || view.answer())
 }
 
 /// The XML of the record's machine, and where it comes from.

@@ -54,6 +54,7 @@ fn every_form_tells_of_the_slower_path() {
     let (_, page) = compare(&a, &b, "html", 1);
     let (output, told) = open(&[page]);
     assert_eq!(told[0]["problems"], json!([]));
+    assert_eq!(told[0]["first"]["tiles"], json!(["Worse", "Better", "Same"]));
     let charts = told[0]["charts"].as_object().unwrap();
     for chart in ["compared-bandwidth", "compared-arithmetic", "compared-times"] {
         assert!(charts[chart]["points"].as_u64() > Some(3), "{charts:?}");

@@ -80,6 +80,28 @@ fn pages_open_clean_in_a_real_browser() {
     assert_eq!((map["absent"].as_u64(), map["numbers"].as_u64()), (Some(9), Some(55)), "{map}");
 }
 
+/// Without scrolling at 1400 x 900 a first-time reader finds the bandwidths, the latencies, what is wrong and
+/// what to do, on the largest simulated machines; at 400 pixels nothing is clipped without a mark.
+#[test]
+fn the_first_screen_holds_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let machines = ["two-socket-8-nodes", "two-socket-4-gpus", "two-socket-8-nodes-degraded"];
+    let pages = machines.map(|machine| page_of(&simulate(folder.path(), machine)));
+    let (output, told) = open(&pages);
+    for (page, devices) in told.iter().zip([None, Some("4 devices"), None]) {
+        assert_eq!(page["problems"], json!([]), "{}", page["page"]);
+        let usual = ["Local bandwidth", "Remote bandwidth", "Latency", "Remote / local"];
+        let tiles = [&usual[..], devices.as_slice(), &["Health"]].concat();
+        assert_eq!(page["first"]["tiles"], json!(tiles), "{page}");
+        let matrices = page["first"]["matrices"].as_array().unwrap();
+        assert!(matrices[0].as_str().unwrap().starts_with("Best bandwidth, GB/s"), "{page}");
+        assert!(matrices[1].as_str().unwrap().starts_with("Idle latency, ns"), "{page}");
+        assert!(page["first"]["said"][0].as_str().unwrap().starts_with("Health: "), "{page}");
+    }
+    assert_eq!(told[2]["first"]["said"][0], "Health: 2 things are wrong; 1 remark");
+    assert!(output.status.success());
+}
+
 #[test]
 fn a_hostile_record_is_text() {
     let folder = tempfile::tempdir().unwrap();

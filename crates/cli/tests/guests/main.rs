@@ -11,6 +11,7 @@ mod filters;
 mod lies;
 mod machines;
 mod placement;
+mod ps;
 mod run;
 mod run_expected;
 mod run_launch;
@@ -41,7 +42,10 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
         let under_filter = build_lab_program("under_filter", nearfar)?;
         let folder = tempfile::tempdir().unwrap();
         let touchers = build_touchers(folder.path())?;
+        // What `nearfar ps` prints to be typed; busybox has a shorter taskset.
+        let tools = ["migratepages", "taskset"].map(|name| Path::new("/usr/bin").join(name));
         let mut programs = vec![nearfar, &under_filter];
+        programs.extend(tools.iter().map(PathBuf::as_path));
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)
     };

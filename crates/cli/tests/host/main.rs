@@ -6,6 +6,7 @@
 mod export_topology;
 mod interruption;
 mod job_control;
+mod launchers;
 mod own_record;
 mod schema;
 mod support;

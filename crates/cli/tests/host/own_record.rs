@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::{SMALL, measuring, nearfar, run, text};
 
-/// On several nodes a record of the suite quick holds too little to advise.
+/// Where pages can lie on one node alone.
 #[test]
 fn one_node_leaves_auto_and_verify_nothing_to_choose() {
     if nearfar_sys::usable_nodes(Path::new("/")).unwrap().len() != 1 {

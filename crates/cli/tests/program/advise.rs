@@ -5,21 +5,80 @@ use std::path::{Path, PathBuf};
 use nearfar_machine::{Binding, NodeSet};
 use serde_json::Value;
 
-use crate::records::json;
+use crate::records::{asked, json};
+use crate::support::{run, text};
 
 #[test]
 fn gains_are_over_the_default_and_commands_are_the_bindings() {
-    let view = json("advise @eight --initiators 0 --working-set 8GiB");
+    let words = "advise @eight --initiators 0 --working-set 8GiB --pattern shared";
+    let view = &json(words)["uses"][0];
     let default = view["candidates"].as_array().unwrap().iter().find(|it| it["is_default"] == true);
     let default = default.unwrap()["predicted_gb_per_s"]["value"].as_f64().unwrap();
     for candidate in view["candidates"].as_array().unwrap() {
         let binding: Binding = candidate["bindings"][0].as_str().unwrap().parse().unwrap();
         let command = candidate["commands"][0].as_str().unwrap();
-        let asked = format!("--cpus {} --placement {} -- CMD", binding.cpus, binding.memory);
+        // Over all nodes none is named.
+        let memory = binding.memory.to_string().replace("interleave:0-7", "interleave");
+        let asked = format!("--cpus {} --placement {memory} -- CMD", binding.cpus);
         assert!(command.ends_with(&asked), "{candidate}");
         let gain = candidate["predicted_gb_per_s"]["value"].as_f64().unwrap() / default - 1.0;
         assert!((candidate["gain"].as_f64().unwrap() - gain).abs() < 1e-9, "{candidate}");
         assert_eq!(candidate["room"], "fits");
+    }
+}
+
+#[test]
+fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
+    for words in [
+        "advise @eight",
+        "advise @eight --threads 8 --working-set 8GiB",
+        "advise @eight --pattern regular --working-set 600GiB",
+        "advise @many",
+        "advise @knl-mixes --load-share 0.8",
+        "advise @devices --device cuda0",
+    ] {
+        let said = |more: &str| text(&run(&mut asked(&format!("{words}{more}"))).stdout);
+        let first = said("");
+        assert!((5..=40).contains(&first.lines().count()), "{words}: {first}");
+        let long: Vec<&str> = first.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{words}: {long:#?}");
+        // All placements in place of the line that says how many more there are.
+        assert!(said(" --full").lines().count() + 1 >= first.lines().count(), "{words}");
+    }
+}
+
+/// A record of the suite quick asked for `--only mixes`, and one of those for `--only pairs`.
+#[test]
+fn a_quick_record_is_enough_and_says_what_it_rests_on() {
+    let view = json("advise @sound");
+    let uses = view["uses"].as_array().unwrap();
+    assert_eq!(uses.len(), 2);
+    assert_eq!([&uses[0]["pattern"], &uses[1]["pattern"]], ["private", "shared"]);
+    for of_use in uses {
+        assert_eq!(of_use["basis"]["model"], "pairs");
+        let remedy = of_use["basis"]["without_flow"]["remedy"].as_str().unwrap();
+        assert!(remedy.starts_with("nearfar characterize "), "{remedy}");
+        assert!(of_use["recommended"].is_u64(), "{of_use}");
+    }
+    let said = text(&run(&mut asked("advise @sound")).stdout);
+    assert!(said.contains("By pairs alone"), "{said}");
+}
+
+/// The JSON has the form for every launcher, as `--as` prints it.
+#[test]
+fn forms_are_those_that_are_printed() {
+    let words = "advise @eight --initiators 0 --pattern shared";
+    let forms = json(words)["uses"][0]["forms"].clone();
+    let forms = forms.as_array().unwrap();
+    assert_eq!(forms.len(), 7);
+    for form in forms {
+        let name = form["launcher"].as_str().unwrap();
+        let said = text(&run(&mut asked(&format!("{words} --as {name}"))).stdout);
+        assert!(said.starts_with(form["texts"][0].as_str().unwrap()), "{name}: {said}");
+        let lacks = said.replace("\n# ", " ").replace("# ", "");
+        for lack in form["lacks"].as_array().unwrap() {
+            assert!(lacks.contains(lack.as_str().unwrap()), "{name}: {said}");
+        }
     }
 }
 
@@ -49,14 +108,14 @@ fn profile(folder: &Path, machine: &str, change: impl Fn(&mut Value)) -> PathBuf
 fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     let folder = tempfile::tempdir().unwrap();
     let asked = |words: &str, profile: &Path| {
-        json(&format!("advise @intel-2p --profile {} {words}", profile.display()))
+        json(&format!("advise @intel-2p --pattern shared --profile {} {words}", profile.display()))
     };
     let uneven =
         |share: f64| move |it: &mut Value| it["figures"]["local_dram_share"] = share.into();
     let even = profile(folder.path(), "intel-2p", uneven(0.75));
     let initiator = "--initiators 0 --threads 4";
     let default_of = |view: &Value| {
-        let all = view["candidates"].as_array().unwrap();
+        let all = view["uses"][0]["candidates"].as_array().unwrap();
         let default = all.iter().find(|it| it["is_default"] == true).unwrap();
         default["predicted_gb_per_s"]["value"].as_f64().unwrap()
     };
@@ -66,10 +125,10 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     let taken = serde_json::json!(["threads", "working_set_bytes", "accesses"]);
     assert_eq!(view["profile"]["taken"], taken);
     assert_eq!(view["profile"]["accesses"][1]["share"], 0.25);
-    assert_eq!(view["basis"]["is_default_seen"], true, "{view}");
+    assert_eq!(view["uses"][0]["basis"]["is_default_seen"], true, "{view}");
 
     // The command line wins; what is known of accesses still tells the default.
-    let placed = json(&format!("advise @intel-2p {initiator}"));
+    let placed = json(&format!("advise @intel-2p --pattern shared {initiator}"));
     let seen = asked(initiator, &even);
     assert_eq!(seen["demand"]["threads"], 4);
     assert_eq!(seen["profile"]["taken"], serde_json::json!(["working_set_bytes", "accesses"]));
@@ -90,7 +149,7 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
         it["most_bytes"] = Value::Null;
     });
     let view = asked("--top 20", &blind);
-    assert_eq!(view["basis"]["is_default_seen"], false);
+    assert_eq!(view["uses"][0]["basis"]["is_default_seen"], false);
     for words in ["no look counted", "--working-set", "--load-share"] {
         assert!(view["profile"].to_string().contains(words), "{words}: {view:#}");
     }

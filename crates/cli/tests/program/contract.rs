@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use nearfar_document::{
     AdvisedDevice, AdvisedPlacement, Comparison, DoctorChecks, DryRun, KernelList, MachineList,
     MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses, ProgramRuns, RecordDoctor,
-    Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, csv_row_schema,
+    RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, csv_row_schema,
 };
 use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
     PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy,
 };
-use nearfar_place::RunReport;
+use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -28,8 +28,8 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 33] = [
-    ("nearfar.advise/2", schema::<AdvisedPlacement>),
+const FORMATS: [(&str, Generate); 35] = [
+    ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),
@@ -42,6 +42,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
     ("nearfar.kernels/1", schema::<KernelList>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
+    ("nearfar.list/1", schema::<RecordList>),
     ("nearfar.machines/1", schema::<MachineList>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
@@ -50,6 +51,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
+    ("nearfar.ps/1", schema::<ProcessList>),
     ("nearfar.record/2", sealed_line),
     ("nearfar.record-doctor/2", schema::<RecordDoctor>),
     ("nearfar.report/1", schema::<Report>),

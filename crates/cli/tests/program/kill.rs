@@ -136,6 +136,37 @@ fn a_hundred_kills_lose_no_sample_and_resume_completes_each() {
     std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes()).unwrap();
 }
 
+/// Of a compressed one the last second may be gone; what there is can be read and gone on with.
+#[test]
+fn a_compressed_record_is_gone_on_with_after_kills() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole.jsonl");
+    run(&mut new_record(&whole, &machine(folder.path(), 0.0)));
+    let whole = read_record(&fs::read(&whole).unwrap()[..]).unwrap();
+    let slow = machine(folder.path(), 0.1);
+    let path = folder.path().join("r.jsonl.zst");
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut command = new_record(&path, &slow);
+    let ended = loop {
+        let mut child = start(&mut command);
+        if let Some(status) = kill_after(&mut child, Duration::from_millis(random.u64(20..300))) {
+            break status;
+        }
+        command = match fs::read(&path).map(|bytes| read_record(&bytes[..])) {
+            Ok(Ok(_)) => resume(&path),
+            _ => {
+                let mut anew = new_record(&path, &slow);
+                anew.arg("--force");
+                anew
+            }
+        };
+    };
+    assert_eq!(ended, Some(3));
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(bytes[..4], [0x28, 0xb5, 0x2f, 0xfd]);
+    assert_eq!(content(&read_record(&bytes[..]).unwrap()), content(&whole));
+}
+
 /// Kills the program after some time; its status where it had ended by itself before.
 fn kill_after(child: &mut Child, time: Duration) -> Option<Option<i32>> {
     let end = Instant::now() + time;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
+mod continued;
 mod contract;
 mod field_tables;
 mod figures;
@@ -12,7 +13,10 @@ mod model_roofline;
 mod mutilated;
 mod plugins;
 mod profile;
+mod ps;
+mod readme;
 mod records;
+mod remedies;
 mod run;
 mod run_report;
 mod schema;

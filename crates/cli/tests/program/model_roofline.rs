@@ -2,13 +2,15 @@
 
 use std::fs;
 
-use nearfar_document::{ModelResult, model_text, predict_roofline_text};
+use nearfar_document::{ModelResult, Room, model_answer, programs_below_roofs};
 use nearfar_model::{
     IntensityKind, ModelChoices, ModelKind, ProgramPoint, RecordFigures, roofline,
 };
 use nearfar_record::{Coordinates, Record, Roof, RoofPurpose, read_record};
 use nearfar_units::FlopsPerSecond;
 use serde_json::Value;
+
+const ALL: Room = Room { width: 100, full: true };
 
 use crate::records::{json, record};
 
@@ -75,7 +77,7 @@ fn refuted_roofs_advise_nothing() {
         let flops = gflop.map(|gflop| FlopsPerSecond(gflop * 1e9));
         let point = ProgramPoint { kind: IntensityKind::Arithmetic, intensity: 0.125, flops };
         let placed = roofline(&RecordFigures::new(record)).unwrap().place(&[point], None);
-        flat(predict_roofline_text(&ModelResult::new("", record, placed)))
+        flat(programs_below_roofs(&ModelResult::new("", record, placed)).text(ALL))
     };
     let at_local = Some(36.1 / 8.0);
     assert!(ask(&record, at_local).contains("its pages are as near as they can be"));
@@ -83,7 +85,7 @@ fn refuted_roofs_advise_nothing() {
     let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
     let choices = ModelChoices::default();
     let fit = ModelKind::Roofline.fit(&RecordFigures::new(&record), &choices).unwrap();
-    let text = flat(model_text(&record, &fit.unwrap()));
+    let text = flat(model_answer(&record, &fit.unwrap()).text(ALL));
     for text in [text, ask(&record, at_local), ask(&record, None), ask(&record, Some(0.1))] {
         assert!(text.contains("predicts nothing here: points of known intensity"), "{text}");
         assert!(text.contains("are off by 32 % (relative RMS"), "{text}");

@@ -111,7 +111,7 @@ fn standard_streams_are_the_program_s_own() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.stdout, b"through\0it");
         let said = text(&output.stderr);
-        let is_reported = said.contains("nearfar: local: cpus=");
+        let is_reported = said.contains("nearfar: local: ");
         assert!(said.starts_with("aside\n"), "{way:?} {said}");
         assert_eq!(is_reported, way.contains(&"--report"), "{way:?} {said}");
         assert!(is_reported || said == "aside\n", "{way:?} {said}");
@@ -200,6 +200,73 @@ fn what_cannot_be_had_starts_nothing_unless_that_is_asked_for() {
         assert!(mark.exists(), "{options:?}");
         fs::remove_file(&mark).unwrap();
     }
+}
+
+/// What is refused is told with what this machine has and what to type instead, and that works when it
+/// is typed. (`bind:9` and `--cpus 99` once started the program.)
+#[test]
+fn a_refusal_names_what_to_type_instead() {
+    let nodes = nearfar_sys::nodes_with_memory(Path::new("/")).unwrap();
+    let cpus = nearfar_sys::online_cpus(Path::new("/")).unwrap();
+    for (options, has) in [
+        (
+            ["--placement", "bind:900"],
+            format!("node 900: this machine has memory node{}", plural(&nodes)),
+        ),
+        (
+            ["--placement", "preferred:900"],
+            format!("this machine has memory node{}", plural(&nodes)),
+        ),
+        (["--placement", "interleave:900-901"], "memory on nodes 900-901".into()),
+        (["--placement", "weighted:900=1,901=2"], "memory on nodes 900-901".into()),
+        (["--placement", "local:900"], "memory on node 900".into()),
+        (["--placement", "local:900-901"], "nodes 900-901: this machine has".into()),
+        (["--cpus", "6000"], format!("CPU 6000: this machine has CPU{}", plural(&cpus))),
+    ] {
+        let said = text(&run(&options, &["true"]).stderr);
+        assert!(said.contains(&has), "'{has}' is not in: {said}");
+        let (_, remedy) = said.split_once("; try ").unwrap_or_else(|| panic!("{said}"));
+        let words: Vec<&str> = remedy.lines().next().unwrap().split(' ').collect();
+        let output = run(&words, &["true"]);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
+    }
+}
+
+fn plural(set: &impl ToString) -> String {
+    let list = set.to_string();
+    if list.parse::<u32>().is_ok() { format!(" {list}") } else { format!("s {list}") }
+}
+
+/// `run --plcement interleave -- CMD` once started `--plcement`.
+#[test]
+fn a_mistyped_option_is_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let mark = mark.to_str().unwrap();
+    for (options, meant) in [
+        (&["--plcement", "interleave"][..], "'--placement'"),
+        (&["--placement", "interleav"], "did you mean 'interleave'?"),
+        (&["--cpu", "0"], "'--cpus'"),
+        (&["--quite"], "'--quiet'"),
+        (&["-x"], "unexpected argument '-x'"),
+    ] {
+        let output = run(options, &["touch", mark]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{options:?}: {said}");
+        assert!(said.contains(meant) && !said.contains("as a value"), "{options:?}: {said}");
+    }
+    // Behind -- a word is a program, and there is none of these names.
+    for (program, meant) in [
+        ("--plcement=local", "did you mean --placement?"),
+        ("interleave:0", "did you mean --placement interleave:0?"),
+        ("-x", "options of nearfar stand before --"),
+    ] {
+        let output = run(&[], &[program, "touch", mark]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(127), "{program}: {said}");
+        assert!(said.contains(meant), "{program}: {said}");
+    }
+    assert!(!Path::new(mark).exists());
 }
 
 /// A signal that is sent to nearfar alone reaches the program, which may live on.

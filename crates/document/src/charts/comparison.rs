@@ -34,9 +34,8 @@ fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
     let chosen = if groups.len() > 1 { groups } else { Vec::new() };
     for group in std::iter::once(None).chain(chosen.into_iter().map(Some)) {
         let choice = group.map_or("all", group_words);
-        for (look, verdict) in Verdict::ALL.into_iter().enumerate() {
-            // A verdict looks the same in every chart, whatever others there are.
-            let mut series = Series::new(verdict.as_str(), Style::Points).looking([look; 2]);
+        for verdict in Verdict::ALL {
+            let mut series = Series::new(verdict.as_str(), Style::Points).toned(verdict.into());
             for case in found.cases.iter().filter(|case| case.verdict == verdict) {
                 let Some([a, b]) = values(case, unit) else { continue };
                 if group.is_some_and(|group| group != case.group) {

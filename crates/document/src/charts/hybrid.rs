@@ -9,7 +9,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
-use crate::subject::{memories_words, placement_words, surface_cell};
+use crate::subject::{MemoryNames, memories_words, surface_cell};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.hybrid();
@@ -21,9 +21,21 @@ fn percent(share: f64) -> String {
     format!("{} %", format_significant(100.0 * share, 3).trim_end_matches(".0"))
 }
 
+/// Whether all memories are of one kind, and what they are called.
+fn names_of_all(model: &Hybrid) -> (bool, MemoryNames) {
+    let are_one_kind = model.pairs.iter().all(|pair| pair.memories().is_one_kind);
+    (are_one_kind, MemoryNames::new(are_one_kind))
+}
+
 fn surface(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let statistics = [("by the model", Unit::GbPerS.as_str(), false)];
-    let axes = ["share of loads in all bytes", "share of pages in the fast memory"];
+    let (are_one_kind, MemoryNames { fast, .. }) = names_of_all(model);
+    let pages = if are_one_kind {
+        "share of pages in the near memory"
+    } else {
+        "share of pages in the fast memory"
+    };
+    let axes = ["share of loads in all bytes", pages];
     let mut map = HeatMap::new(axes, &["Memories"], &statistics);
     for pair in &model.pairs {
         for point in &pair.surface {
@@ -38,15 +50,27 @@ fn surface(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     Chart::of(
         "hybrid-surface",
         "hybrid",
-        "Bandwidth by shares of loads and of fast pages, by the model",
-        "A heat map of what the model gives: share of loads in rows, share of pages \
-                      in the fast memory in columns, the bandwidth written in each cell.",
+        if are_one_kind {
+            "Bandwidth by shares of loads and of near pages, by the model"
+        } else {
+            "Bandwidth by shares of loads and of fast pages, by the model"
+        },
+        format!(
+            "A heat map of what the model gives: share of loads in rows, share of pages in the {fast} \
+             memory in columns, the bandwidth written in each cell."
+        ),
         Plot::HeatMap(map),
     )
 }
 
 fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
-    let x = Axis { title: "share of all bytes in the fast memory", scale: Scale::FromZero };
+    let (are_one_kind, MemoryNames { fast, .. }) = names_of_all(model);
+    let title = if are_one_kind {
+        "share of all bytes in the near memory"
+    } else {
+        "share of all bytes in the fast memory"
+    };
+    let x = Axis { title, scale: Scale::FromZero };
     let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
@@ -60,7 +84,7 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             for point in of {
                 let Some(value) = point.bandwidth else { continue };
                 let about = format!(
-                    "by the model: {} loads, {} of the pages in the fast memory",
+                    "by the model: {} loads, {} of the pages in the {fast} memory",
                     percent(load),
                     percent(point.fast_share)
                 );
@@ -85,7 +109,7 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
                 let Some(total) = &figures.total else { continue };
                 let figure = Figure::sum(total).of_samples(&figures.case.id, Counted::Bytes);
                 let about = format!(
-                    "{name}: {} loads, {} of the bytes in the fast memory",
+                    "{name}: {} loads, {} of the bytes in the {fast} memory",
                     percent(figures.load_share),
                     percent(figures.fast_share)
                 );
@@ -99,9 +123,9 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             let Some(placement) = recommended else { continue };
             let prediction = &placement.prediction;
             let about = format!(
-                "best for {} loads: {}, {} of the bytes in the fast memory",
+                "best for {} loads: {}, {} of the bytes in the {fast} memory",
                 percent(answer.load_share),
-                placement_words(placement.name),
+                MemoryNames::of(&pair.memories()).placement(placement.name),
                 percent(prediction.fast_share)
             );
             best.point(prediction.fast_share, &Figure::of(&prediction.bandwidth), &about);
@@ -111,10 +135,16 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     Chart::of(
         "hybrid-shares",
         "hybrid",
-        "Bandwidth against the share of the fast memory, and the best share",
-        "A line for each share of loads: bandwidth by the model against the share of \
-                      bytes in the fast memory, computed at its marks. Marks without a line are \
-                      measured points; stars are the best placements, which may lie between.",
+        if are_one_kind {
+            "Bandwidth against the share of the near memory, and the best share"
+        } else {
+            "Bandwidth against the share of the fast memory, and the best share"
+        },
+        format!(
+            "A line for each share of loads: bandwidth by the model against the share of bytes in the \
+             {fast} memory, computed at its marks. Marks without a line are measured points; stars are \
+             the best placements, which may lie between."
+        ),
         Plot::Lines(lines),
     )
 }

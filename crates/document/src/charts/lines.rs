@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Selectors, drawn, words};
 use crate::figure::{Behind, Figure};
+use crate::table::Tone;
 
 /// Layers of series.
 #[derive(Debug, Clone, Serialize)]
@@ -72,6 +73,8 @@ pub(crate) struct Series {
     behind: Vec<Option<Behind>>,
     /// Which colour and which mark, by number; series that belong together have the same.
     look: Option<[usize; 2]>,
+    /// Of what is worse or better, whose colours and marks are always the same.
+    tone: Option<Tone>,
 }
 
 impl Lines {
@@ -115,12 +118,19 @@ impl Series {
             words: Vec::new(),
             behind: Vec::new(),
             look: None,
+            tone: None,
         }
     }
 
     /// With the colour and the mark of these numbers, and not those of its place.
     pub fn looking(mut self, look: [usize; 2]) -> Self {
         self.look = Some(look);
+        self
+    }
+
+    /// With the colour and the mark of what is worse or better.
+    pub fn toned(mut self, tone: Tone) -> Self {
+        self.tone = Some(tone);
         self
     }
 

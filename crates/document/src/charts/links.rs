@@ -1,5 +1,7 @@
 //! Packages on each other's memory, and a part of one on that of another.
 
+use std::collections::BTreeSet;
+
 use nearfar_model::LinkFigures;
 
 use super::heat_map::{HeatMap, Place};
@@ -25,6 +27,9 @@ fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
         &["Way", "Kernel"],
         &[("together", gb, false), ("the row's cores", gb, false), ("the column's", gb, false)],
     );
+    // Rows come by their numbers: columns as well, so that the diagonal is a package's own memory.
+    map.set_columns(packages(links));
+    map.explain_blanks(Some("a package on its own memory is under Bandwidth".into()));
     for link in links {
         let place = Place {
             choice: vec![link.place.way.as_str().replace('_', " "), link.place.kernel.clone()],
@@ -44,12 +49,19 @@ fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
     )
 }
 
+/// The packages whose memory is used, by their numbers.
+fn packages(links: &[&LinkFigures]) -> Vec<String> {
+    let numbers: BTreeSet<u32> = links.iter().map(|link| link.place.to_package).collect();
+    numbers.into_iter().map(|package| format!("package {package}")).collect()
+}
+
 fn of_parts(links: &[&LinkFigures], who: &Who) -> Option<Chart> {
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
         &["Kernel"],
         &[("bandwidth", Unit::GbPerS.as_str(), false)],
     );
+    map.set_columns(packages(links));
     for (link, initiator) in links.iter().filter_map(|link| Some((link, link.place.initiator?))) {
         let place = Place {
             choice: vec![link.place.kernel.clone()],
@@ -73,4 +85,31 @@ fn of_parts(links: &[&LinkFigures], who: &Who) -> Option<Chart> {
 fn add(map: &mut HeatMap, place: &Place, link: &LinkFigures, others: Vec<Option<Figure>>) {
     let cell = Cell::of(&link.case, link.total.as_ref().map(Figure::sum), Counted::Bytes);
     map.add(place, cell, others);
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
+    use nearfar_record::{Experiment, Inputs, Suite};
+
+    use super::*;
+
+    /// Nothing remote stands where a reader of matrices looks for local memory.
+    #[test]
+    fn the_diagonal_is_a_packages_own_memory() {
+        let inputs = suite_inputs(Suite::Standard);
+        let inputs = Inputs { experiments: vec![Experiment::Links], ..inputs };
+        let record = simulate(&read_machine("two-socket-8-nodes").unwrap(), inputs, true).unwrap();
+        let charts = charts(&Sources::new(&record, &ModelChoices::default()));
+        let map = charts.iter().find(|chart| chart.id == "links-map").unwrap();
+        let map = serde_json::to_value(map).unwrap();
+        assert_eq!(map["rows"], serde_json::json!(["package 0", "package 1"]));
+        assert_eq!(map["rows"], map["columns"]);
+        let layers = map["layers"].as_array().unwrap().iter();
+        let cells: Vec<_> = layers.flat_map(|layer| layer["cells"].as_array().unwrap()).collect();
+        assert!(!cells.is_empty());
+        assert!(cells.iter().all(|cell| cell["row"] != cell["column"]), "{cells:?}");
+    }
 }

@@ -4,14 +4,14 @@
 use nearfar_model::{LinkFigures, PlacedCell};
 
 use crate::subject::machine::Topology;
-use crate::subject::machine::nearest;
 use nearfar_machine::{CpuSet, GroupBy, Initiator, MemoryNode};
 use nearfar_record::Way;
-use nearfar_units::Bytes;
+use nearfar_units::{Bytes, excerpt_of};
 use serde::Serialize;
 
 use super::cache_domains::{CORE, LINE, MOST_CORES, ROW, drawn_domains};
-use crate::figure::{Figure, Unit};
+use super::drawn_devices::{DrawnDevice, drawn_devices};
+use crate::figure::Figure;
 use crate::subject::Sources;
 
 /// A drawing with all places worked out, in user units of SVG.
@@ -59,13 +59,15 @@ struct DrawnText {
 
 /// More are not told apart in a drawing.
 const MOST_INITIATORS: usize = 64;
-/// Devices that are drawn of a machine; the table has all.
-const MOST_DEVICES: usize = 12;
 const INITIATOR_WIDTH: f64 = 216.0;
+/// Letters of a device's name that fit beside a bandwidth.
+const MOST_LETTERS: usize = 18;
 const GAP: f64 = 12.0;
 const WIDEST_LINE: f64 = 18.0;
 /// A memory node with the line to it.
 const NODE_HEIGHT: f64 = LINE * 3.7 + 6.0;
+/// A device with the line to it.
+const DEVICE_HEIGHT: f64 = LINE * 1.5 + 10.0;
 
 /// The drawing, or `None` of a machine with no initiator or too many.
 pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
@@ -77,8 +79,9 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     let scale = widest(sources);
     let groups = packages(topo);
     let columns = if groups.len() > 1 { 2 } else { 4 };
-    let heights: Vec<f64> =
-        topo.initiators.iter().map(|initiator| initiator_height(sources, initiator)).collect();
+    let devices = drawn_devices(sources);
+    let height = |initiator| initiator_height(sources, initiator, &devices);
+    let heights: Vec<f64> = topo.initiators.iter().map(height).collect();
     let tallest = heights.iter().copied().fold(0.0, f64::max);
     let mut x = GAP;
     let mut bottom: f64 = 0.0;
@@ -94,7 +97,7 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
             let (column, row) = ((position % columns) as f64, (position / columns) as f64);
             let left = x + GAP + column * (INITIATOR_WIDTH + GAP);
             let top = GAP + LINE * 2.0 + row * (tallest + GAP);
-            drawing.initiator(sources, initiator, [left, top, tallest], scale);
+            drawing.initiator(sources, initiator, &devices, [left, top, tallest], scale);
         }
         centres.push(x + width / 2.0);
         x += width + GAP;
@@ -103,7 +106,9 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     drawing.width = x;
     bottom = drawing.free_nodes(topo, bottom + GAP);
     bottom = drawing.links(sources, &centres, bottom + GAP, scale);
-    bottom = drawing.devices(topo, bottom);
+    let elsewhere = devices.iter().filter(|device| !is_at_an_initiator(topo, device));
+    let titles = elsewhere.map(|device| device.title.clone()).collect();
+    bottom = drawing.boxes_in_rows("device", titles, bottom + GAP);
     drawing.height = bottom + GAP;
     drawing.alternative = format!(
         "{} packages, {} groups of CPUs, {} memory nodes and {} devices. Lines are as wide as the \
@@ -148,12 +153,26 @@ fn own_nodes<'a>(topo: &'a Topology, initiator: &Initiator) -> Vec<&'a MemoryNod
         .collect()
 }
 
-fn initiator_height(sources: &Sources<'_>, initiator: &Initiator) -> f64 {
+/// Devices next to an initiator's own memory.
+fn own_devices<'d>(
+    devices: &'d [DrawnDevice],
+    initiator: &Initiator,
+) -> impl Iterator<Item = &'d DrawnDevice> {
+    devices.iter().filter(|it| it.node.is_some_and(|node| initiator.memory_nodes.contains(node)))
+}
+
+fn is_at_an_initiator(topo: &Topology, device: &DrawnDevice) -> bool {
+    let is_own = |it: &Initiator| device.node.is_some_and(|node| it.memory_nodes.contains(node));
+    topo.initiators.iter().any(is_own)
+}
+
+fn initiator_height(sources: &Sources<'_>, initiator: &Initiator, devices: &[DrawnDevice]) -> f64 {
     let domains = drawn_domains(sources, initiator);
     let cores: f64 = domains.iter().map(|domain| domain.height() + GAP - 2.0).sum();
     let rows = own_nodes(&sources.topo, initiator).len().div_ceil(2);
     let nodes = rows as f64 * NODE_HEIGHT;
-    LINE * 1.6 + cores + nodes + 2.0
+    let devices = own_devices(devices, initiator).count() as f64 * DEVICE_HEIGHT;
+    LINE * 1.6 + cores + nodes + devices + 2.0
 }
 
 /// The most that is drawn as a line, GB/s.
@@ -207,6 +226,7 @@ impl MachineDrawing {
         &mut self,
         sources: &Sources<'_>,
         initiator: &Initiator,
+        devices: &[DrawnDevice],
         [x, y, height]: [f64; 3],
         scale: f64,
     ) {
@@ -230,8 +250,12 @@ impl MachineDrawing {
             top += tall + GAP - 2.0;
         }
         let top = top - GAP + 2.0;
+        let below = top + nodes.len().div_ceil(2) as f64 * NODE_HEIGHT;
         for (position, node) in nodes.into_iter().enumerate() {
             self.own_node(sources, initiator, node, [x, top], position, scale);
+        }
+        for (position, device) in own_devices(devices, initiator).enumerate() {
+            self.own_device(device, [x, below + position as f64 * DEVICE_HEIGHT], scale);
         }
     }
 
@@ -287,17 +311,19 @@ impl MachineDrawing {
         self.boxes_in_rows("memory", free.into_iter().map(node_title).collect(), top)
     }
 
-    fn devices(&mut self, topo: &Topology, top: f64) -> f64 {
-        let titles = topo.machine.devices.iter().take(MOST_DEVICES).map(|device| {
-            let what = device.name.as_ref().or(device.class.as_ref());
-            let node = nearest(device).map_or_else(String::new, |node| format!(", at node {node}"));
-            let link = device.link.bytes_per_s.map_or_else(String::new, |it| {
-                format!(", {} by its link", Figure::new(it / 1e9, None, Unit::GbPerS).words())
-            });
-            let what = what.map_or("unknown device", String::as_str);
-            format!("{}: {what}{node}{link}", device.bus_id)
-        });
-        self.boxes_in_rows("device", titles.collect(), top + GAP)
+    /// A device below the memory that it is next to, and the line to it.
+    fn own_device(&mut self, device: &DrawnDevice, [x, y]: [f64; 2], scale: f64) {
+        let (middle, top) = (x + 22.0, y + 8.0);
+        let words = device.copies.as_ref().map(|it| format!("copies to it {}", it.words()));
+        let title = words.unwrap_or_else(|| "copies to it were not measured".into());
+        let width = device.copies.as_ref().map_or(1.0, |it| line_width(it.value, scale));
+        self.lines.push(DrawnLine { x1: middle, y1: y - 4.0, x2: middle, y2: top, width, title });
+        let wide = INITIATOR_WIDTH - 14.0;
+        self.add_box("device", [x + 6.0, top, wide, LINE * 1.5], device.title.clone());
+        let rate = device.copies.as_ref().map(|it| format!(", {} {}", it.text, it.unit.as_str()));
+        let label =
+            format!("{}{}", excerpt_of(&device.label, MOST_LETTERS), rate.unwrap_or_default());
+        self.add_text("small", x + 12.0, top + LINE, label);
     }
 
     fn boxes_in_rows(&mut self, class: &'static str, titles: Vec<String>, mut top: f64) -> f64 {
@@ -393,5 +419,40 @@ mod tests {
         assert!(drawing.texts.iter().all(|text| text.text != "not measured"));
         let is_titled = |line: &&DrawnLine| line.title.contains("1 thread)");
         assert_eq!(drawing.lines.iter().filter(is_titled).count(), 4);
+    }
+
+    /// Each device stands within the box of the CPUs whose memory it is next to.
+    #[test]
+    fn devices_stand_at_their_nodes() {
+        let inputs = suite_inputs(Suite::Quick);
+        let inputs = Inputs { experiments: vec![Experiment::Devices], ..inputs };
+        let record = simulate(&read_machine("two-socket-4-gpus").unwrap(), inputs, true).unwrap();
+        let drawing = drawing(&Sources::new(&record, &ModelChoices::default())).unwrap();
+        let of = |class: &str| -> Vec<&DrawnBox> {
+            drawing.boxes.iter().filter(|it| it.class == class).collect()
+        };
+        let devices = of("device");
+        assert_eq!(devices.len(), 4);
+        for device in devices {
+            let is_around = |it: &&&DrawnBox| {
+                it.x <= device.x
+                    && device.x + device.width <= it.x + it.width
+                    && it.y <= device.y
+                    && device.y + device.height <= it.y + it.height
+            };
+            let initiators = of("initiator");
+            let around = initiators.iter().find(is_around).expect("CPUs around it");
+            let nodes = of("memory").into_iter().filter(|node| {
+                around.x <= node.x
+                    && node.x < around.x + around.width
+                    && around.y <= node.y
+                    && node.y < around.y + around.height
+            });
+            let nodes: Vec<&str> = nodes.filter_map(|node| node.title.split(':').next()).collect();
+            let [node] = nodes.as_slice() else { panic!("{nodes:?}") };
+            assert!(device.title.contains(&format!("at {node}")), "{} {node}", device.title);
+        }
+        let rates = drawing.texts.iter().filter(|it| it.text.starts_with("cuda"));
+        assert_eq!(rates.filter(|it| it.text.ends_with(" GB/s")).count(), 4);
     }
 }

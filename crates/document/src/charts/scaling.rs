@@ -79,8 +79,8 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
         "scaling-runs",
         "scaling",
         "How runs are distributed, and their modes",
-        "For each affinity the runs as points beside their density and quartiles; \
-                      diamonds are modes, where there is more than one.",
+        "For each affinity each run as a point and their median as a line; where runs are many, their \
+         density and quartiles as well. Diamonds are modes, where there is more than one.",
         Plot::Spread(spread),
     )
 }

@@ -1,10 +1,14 @@
 //! Where a program's threads and pages belong.
 
-use nearfar_advise::{Advice, Candidate, Demand, Ranking};
-use nearfar_machine::Binding;
-use nearfar_model::{FlowTrust, ProfiledDemand};
+use nearfar_advise::{
+    Advice, AdvisingModel, Basis, Candidate, Demand, Launcher, LauncherForm, Pattern, Ranking,
+    launcher_form,
+};
+use nearfar_machine::{Binding, Machine};
+use nearfar_model::{FlowTrust, Inapplicable, ProfiledDemand};
 use nearfar_place::Verification;
-use nearfar_record::{Profile, Record};
+use nearfar_record::{Estimate, Profile, Record};
+use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
 use super::origin::Origin;
@@ -22,20 +26,41 @@ pub struct AdvisedPlacement {
     pub profile: Option<AdviceProfile>,
     /// The only memory node that pages can lie on, so that there is nothing to choose; else null.
     pub only_node: Option<u32>,
-    /// What is shown and how sure it is; null where there is nothing to choose.
-    pub basis: Option<AdviceBasis>,
-    /// The candidates, the largest gain first; empty where there is nothing to choose.
+    /// What is advised for each way in which threads may use the data: for the one that was asked
+    /// for, else first where each keeps to its own part, then where any uses any part. Empty where
+    /// there is nothing to choose.
+    pub uses: Vec<AdvisedUse>,
+    /// Whether a program was faster for what is recommended for the last use; null where that was not
+    /// asked, or there was nothing to compare.
+    pub verification: Option<Verification>,
+    /// Why nothing was compared that was to be; else null.
+    pub not_verified: Option<String>,
+}
+
+/// What is advised for one way to use the data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AdvisedUse {
+    /// How threads use the data.
+    pub pattern: Pattern,
+    pub basis: AdviceBasis,
+    /// The candidates, the largest gain first, but for that which is as good as the best as far as can
+    /// be told and asks least of its user: that stands before all.
     pub candidates: Vec<AdvisedCandidate>,
     /// How many candidates there are beyond those that are shown.
     pub not_shown: usize,
     /// The position in `candidates` of what is recommended, which can be the default; null where
-    /// there is nothing to choose, or nothing finds room.
+    /// nothing finds room.
     pub recommended: Option<usize>,
-    /// Whether a program was faster for it; null where that was not asked, or there was nothing to
-    /// compare.
-    pub verification: Option<Verification>,
-    /// Why nothing was compared that was to be; else null.
-    pub not_verified: Option<String>,
+    /// What the same threads get where each uses its own part of the data, on its own node; null where
+    /// that is not known.
+    #[serde(rename = "own_parts_gb_per_s")]
+    pub own_parts: Option<Estimate<BytesPerSecond>>,
+    /// Whether what is recommended gives less than that.
+    pub is_below_own_parts: bool,
+    /// What is recommended in the words of other launchers; empty where nothing is, or the program
+    /// would have to be changed.
+    pub forms: Vec<LauncherForm>,
 }
 
 /// What a profile told of the program.
@@ -83,14 +108,17 @@ pub struct NodeAccess {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviceBasis {
-    /// The kernel that the flow model's predictions are of.
+    /// What most candidates are predicted by.
+    pub model: AdvisingModel,
+    /// The kernel that predictions are of.
     pub kernel: String,
     /// Its share of loads; null where the catalog does not know it.
     pub kernel_load_share: Option<f64>,
-    #[serde(flatten)]
-    pub trust: FlowTrust,
-    /// Whether pages without advice are where the profile saw them, and not where the demand's pattern
-    /// says.
+    /// How far the flow model is off; null where it is not what predicts.
+    pub trust: Option<FlowTrust>,
+    /// Why the record has no flow model, and the command that would change that; null where it has one.
+    pub without_flow: Option<Inapplicable>,
+    /// Whether pages without advice are where the profile saw them, and not where the pattern says.
     pub is_default_seen: bool,
     /// Nodes that nothing can be said of, because the record lacks figures of them.
     pub unmeasured_nodes: Vec<u32>,
@@ -128,48 +156,96 @@ impl AdviceProfile {
 }
 
 impl AdvisedPlacement {
-    /// What is advised, with at most so many candidates beside the default and what is recommended.
-    pub fn new(record: &Record, demand: &Demand, advice: &Advice, most: usize) -> Self {
+    /// What is advised for each use, with at most so many candidates beside the default and what is
+    /// recommended; all of them where no number is given.
+    pub fn new(record: &Record, demand: &Demand, each: &[Advice], most: Option<usize>) -> Self {
         let mut advised = Self {
-            schema: "nearfar.advise/2",
+            schema: "nearfar.advise/3",
             measured: Origin::new(record),
             demand: demand.clone(),
             profile: None,
             only_node: None,
-            basis: None,
-            candidates: Vec::new(),
-            not_shown: 0,
-            recommended: None,
+            uses: Vec::new(),
             verification: None,
             not_verified: None,
         };
-        match advice {
-            Advice::OneNode(node) => advised.only_node = Some(*node),
-            Advice::Ranked(ranking) => advised.take(ranking, most),
+        for advice in each {
+            match advice {
+                Advice::OneNode(node) => advised.only_node = Some(*node),
+                Advice::Ranked(ranking) => {
+                    let machine = &record.header.machine;
+                    advised.uses.push(AdvisedUse::new(ranking, demand, machine, most));
+                }
+            }
         }
         advised
     }
+}
 
-    fn take(&mut self, ranking: &Ranking, most: usize) {
-        let model = &ranking.flow;
-        self.basis = Some(AdviceBasis {
-            kernel: model.layout.kernels.get(ranking.kernel).cloned().unwrap_or_default(),
-            kernel_load_share: ranking.kernel_load_share,
-            trust: model.trust(),
-            is_default_seen: ranking.is_default_seen,
-            unmeasured_nodes: ranking.unmeasured.clone(),
-        });
+impl AdvisedUse {
+    fn new(ranking: &Ranking, demand: &Demand, machine: &Machine, most: Option<usize>) -> Self {
         let is_shown = |place: usize| {
-            place < most || ranking.default == Some(place) || ranking.recommended == Some(place)
+            most.is_none_or(|most| place < most)
+                || ranking.default == Some(place)
+                || ranking.recommended == Some(place)
         };
         let shown: Vec<usize> = (0..ranking.candidates.len()).filter(|&it| is_shown(it)).collect();
-        self.recommended = shown.iter().position(|&it| Some(it) == ranking.recommended);
-        self.not_shown = ranking.candidates.len() - shown.len();
         let told = |&place: &usize| {
             let candidate = ranking.candidates[place].clone();
             let (bindings, commands) = (candidate.bindings(), candidate.commands());
             AdvisedCandidate { candidate, bindings, commands }
         };
-        self.candidates = shown.iter().map(told).collect();
+        let candidates: Vec<AdvisedCandidate> = shown.iter().map(told).collect();
+        let recommended = shown.iter().position(|&it| Some(it) == ranking.recommended);
+        let best = recommended.and_then(|it| candidates.get(it));
+        let bindings = best.filter(|it| !it.commands.is_empty()).map(|it| it.bindings.as_slice());
+        let form = |bindings| {
+            let of =
+                |launcher| launcher_form(launcher, bindings, machine, demand.working_set_bytes);
+            Launcher::ALL.map(of)
+        };
+        Self {
+            pattern: ranking.pattern,
+            basis: AdviceBasis::new(ranking),
+            not_shown: ranking.candidates.len() - shown.len(),
+            recommended,
+            own_parts: ranking.own_parts.clone(),
+            is_below_own_parts: ranking.is_below_own_parts,
+            forms: bindings.into_iter().flat_map(form).collect(),
+            candidates,
+        }
+    }
+
+    /// What is recommended.
+    pub(crate) fn best(&self) -> Option<&AdvisedCandidate> {
+        self.candidates.get(self.recommended?)
+    }
+}
+
+impl AdviceBasis {
+    fn new(ranking: &Ranking) -> Self {
+        let (is_default_seen, unmeasured_nodes) =
+            (ranking.is_default_seen, ranking.unmeasured.clone());
+        let is_hybrid = ranking.candidates.iter().any(|it| it.model == AdvisingModel::Hybrid);
+        match &ranking.basis {
+            Basis::Flow { flow, kernel, kernel_load_share } => Self {
+                model: if is_hybrid { AdvisingModel::Hybrid } else { AdvisingModel::Flow },
+                kernel: flow.layout.kernels.get(*kernel).cloned().unwrap_or_default(),
+                kernel_load_share: *kernel_load_share,
+                trust: (!is_hybrid).then(|| flow.trust()),
+                without_flow: None,
+                is_default_seen,
+                unmeasured_nodes,
+            },
+            Basis::Pairs(pairs) => Self {
+                model: AdvisingModel::Pairs,
+                kernel: pairs.kernel.clone(),
+                kernel_load_share: pairs.load_share,
+                trust: None,
+                without_flow: Some(pairs.without_flow.clone()),
+                is_default_seen,
+                unmeasured_nodes,
+            },
+        }
     }
 }

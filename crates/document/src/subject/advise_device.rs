@@ -5,12 +5,11 @@ use nearfar_record::{CaseSummary, Record};
 use nearfar_units::{Bytes, format_significant};
 use serde::Serialize;
 
-use super::figures::gb_per_s;
 use super::flow::percents;
 use super::origin::Origin;
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::table_with_numbers;
+use crate::answer::{Answer, Part, Shown};
+use crate::figure::Figure;
+use crate::table::{Cell, Column, GB, Table, WORDS};
 
 /// Memory nodes by the copies between them and a device; `advise RECORD --device DEVICE --json`
 /// prints it.
@@ -46,41 +45,31 @@ impl AdvisedDevice {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.measured.heading();
-        let name = self
-            .device_name
-            .as_deref()
-            .map_or(String::new(), |name| format!(" ({})", printable(name)));
-        text += &paragraph(
-            "",
-            &format!(
-                "For copies between memory and {}{name}: pinned pages, as many bytes each way, the \
-                 host's thread next to its pages. GB/s by the host's clock.",
-                printable(&self.advice.device)
-            ),
-        );
+    pub fn answer(&self) -> Answer {
+        let name = self.device_name.as_deref().map_or(String::new(), |name| format!(" ({name})"));
         let rows = self.advice.places.iter().map(|place| {
-            let rate = |it: &CaseSummary| gb_per_s(it.sum.median);
+            let rate = |it: &CaseSummary| Cell::figure(Figure::sum(it));
             vec![
-                format!("node {}", place.node),
-                self.measured.who.cpus(place.initiator),
-                Bytes(place.bytes).to_string(),
+                Cell::text(format!("node {}", place.node)),
+                Cell::text(self.measured.who.cpus(place.initiator)),
+                Cell::text(Bytes(place.bytes)),
                 rate(&place.to_device),
                 rate(&place.to_host),
-                format_significant(place.time_ratio, 3),
+                Cell::text(format!("x {}", format_significant(place.time_ratio, 3))),
             ]
         });
-        let heads = ["pages on", "thread on", "a copy", "to device", "to host", "time, ratio"];
-        let heads = heads.map(String::from).into();
-        text += &format!("\n{}\n", table_with_numbers(heads, rows.collect(), 3..6));
-        for sentence in sentences(&self.advice) {
-            text += &paragraph("- ", &sentence);
-        }
-        if let Some(command) = &self.command {
-            text += &format!("  -> {command}\n");
-        }
-        text
+        let heads = ["pages on", "thread on", "a copy", "to device", "to host", "time"];
+        let units = [WORDS, WORDS, WORDS, GB, GB, WORDS];
+        let caption = format!(
+            "Copies between memory and {}{name}: pinned pages, the host's thread next to them; GB/s",
+            self.advice.device
+        );
+        let table = Table::new(caption, Column::all(heads, units), rows);
+        let answer = self.measured.answer().and_gap().and_table(table, usize::MAX).and_gap();
+        let said = sentences(&self.advice).into_iter().map(|it| Part::words("", it));
+        let answer = answer.and_all(Shown::Always, said);
+        let command = self.command.iter().map(|it| Part::Lines(format!("  -> {it}\n")));
+        answer.and_all(Shown::Always, command)
     }
 }
 

@@ -1,262 +1,336 @@
 //! What is advised, in words and a table.
 
-use nearfar_advise::{AdvisingModel, Candidate, CandidateKind, Pattern, Room};
+use std::collections::BTreeMap;
+
+use nearfar_advise::{
+    AdvisingModel, Candidate, CandidateKind, Launcher, MOST_TOLERANCE, Pattern, Room,
+};
+use nearfar_machine::MemoryPolicy;
 use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, Quantity};
 
 use super::advise::{
-    AdviceBasis, AdviceProfile, AdvisedCandidate, AdvisedPlacement, NodeAccess, TakenFigure,
+    AdviceProfile, AdvisedCandidate, AdvisedPlacement, AdvisedUse, NodeAccess, TakenFigure,
 };
 use super::figures::{count, significant};
-use super::flow::{part_words, percents, signed};
-use super::run_text::verification_text;
+use super::flow::{part_words, percents};
+use super::run::verification_part;
 use super::who::Who;
-use crate::printable::printable;
-use crate::terminal::paragraph::{folded, paragraph};
-use crate::terminal::table::{room_for, table};
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
+use crate::terminal::paragraph::folded;
 
 /// Columns for a command, with room for what stands around it: longer ones go on in the next line, as
 /// a shell reads them.
-const COMMAND_WIDTH: usize = 92;
+const COMMAND_WIDTH: usize = 72;
+
+/// A placement with what it gives by use.
+struct Row {
+    name: String,
+    /// Of its threads.
+    nodes: String,
+    /// How many others cannot be told from it.
+    alike: usize,
+    /// The largest of its figures, GB/s.
+    rate: f64,
+    cells: BTreeMap<usize, String>,
+}
 
 impl AdvisedPlacement {
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.measured.heading();
-        text += &paragraph("", &format!("For {}.", self.demand_words()));
+    /// For people: all uses beside each other, and for each what to do.
+    pub fn answer(&self) -> Answer {
+        let mut answer = self.measured.answer();
         if let Some(profile) = &self.profile {
-            text += &profile.lines();
+            answer = answer.and_all(Shown::Always, profile.parts());
         }
-        if let Some(basis) = &self.basis {
-            let by_hybrid = self.is_by_hybrid();
-            let figures = if by_hybrid {
-                "Useful GB/s of this mix of loads and stores, by the hybrid model".into()
-            } else {
-                format!(
-                    "Useful GB/s of {}, threads x the slowest thread, give or take {} (the flow \
-                     model's error is {}, on {})",
-                    printable(&basis.kernel),
-                    percents(basis.trust.interval_error),
-                    percents(basis.trust.model_error),
-                    basis.trust.judged_by
-                )
-            };
-            let first = format!("{figures}. Without advice: {}.", self.default_words(basis));
-            text += &(paragraph("", &first) + "\n" + &self.candidate_table());
-            if self.not_shown > 0 {
-                text += &format!(" and {} more (--top)\n", self.not_shown);
+        if let Some(node) = self.only_node {
+            answer = answer.and_says(format!(
+                "Pages can lie on one memory node, node {node}: there is nothing to choose."
+            ));
+        }
+        if !self.uses.is_empty() {
+            answer = answer.and_says(self.question()).and_gap();
+            answer = answer.and_table(self.table(), usize::MAX).and_says(self.left_out());
+            answer = answer.and_gap();
+            for of_use in &self.uses {
+                answer = answer.and_all(Shown::Always, self.parts(of_use));
             }
-        }
-        text.push('\n');
-        for sentence in self.sentences() {
-            text += &paragraph("- ", &sentence);
-        }
-        if let Some(best) = self.best() {
-            for command in &best.commands {
-                let lines = folded(command.split(' '), COMMAND_WIDTH);
-                text += &format!("  -> {}\n", lines.join(" \\\n     "));
+            if self.uses.len() > 1 {
+                answer =
+                    answer.and_says("Not sure which? `nearfar sensitivity -- CMD` measures both.");
             }
+            answer = answer.and_gap();
+            let cautions = self.cautions().into_iter().map(|it| Part::words("- ", it));
+            answer = answer.and_all(Shown::Always, cautions);
+        }
+        if let Some(why) = &self.not_verified {
+            let words = Part::words("- ", format!("Nothing was compared: {why}."));
+            answer = answer.and(Shown::Always, words);
         }
         if let Some(verification) = &self.verification {
-            text += &verification_text(verification);
+            answer = answer.and(Shown::Always, verification_part(verification));
         }
-        text
+        answer
     }
 
-    fn best(&self) -> Option<&AdvisedCandidate> {
-        self.candidates.get(self.recommended?)
-    }
-
-    fn is_by_hybrid(&self) -> bool {
-        self.candidates.iter().any(|it| it.candidate.model == AdvisingModel::Hybrid)
-    }
-
-    /// Where pages come to lie that nobody places.
-    fn default_words(&self, basis: &AdviceBasis) -> &'static str {
-        match self.demand.pattern {
-            _ if basis.is_default_seen => "pages where the profile saw them",
-            Pattern::Private => "each thread's pages on its own node, because it writes them first",
-            Pattern::Shared | Pattern::Regular | Pattern::Irregular => {
-                "all pages on the node of the first CPUs in use, because one thread there \
-                 writes them first"
+    /// What is recommended in a launcher's words, and what it cannot express as comments.
+    pub fn launcher_answer(&self, launcher: Launcher) -> Answer {
+        let mut answer = Answer::default();
+        if let Some(node) = self.only_node {
+            let words = format!("pages can lie on node {node} alone: there is nothing to say");
+            answer = answer.and(Shown::Always, Part::words("# ", words));
+        }
+        for (place, of_use) in self.uses.iter().enumerate() {
+            if self.uses.len() > 1 {
+                if place > 0 {
+                    answer = answer.and_gap();
+                }
+                let words = Part::words("# ", use_words(of_use.pattern));
+                answer = answer.and(Shown::Always, words);
+            }
+            let Some(form) = of_use.forms.iter().find(|form| form.launcher == launcher) else {
+                answer = answer.and(Shown::Always, Part::words("# ", "nothing to apply"));
+                continue;
+            };
+            let lines = form.texts.iter().map(|text| Part::Lines(format!("{text}\n")));
+            answer = answer.and_all(Shown::Always, lines);
+            for lack in &form.lacks {
+                let lines = folded(lack.split(' '), COMMAND_WIDTH);
+                let lines: String = lines.iter().map(|line| format!("# {line}\n")).collect();
+                answer = answer.and(Shown::Always, Part::Lines(lines));
             }
         }
+        answer
     }
 
-    fn demand_words(&self) -> String {
+    /// The demand, and what is open.
+    fn question(&self) -> String {
         let demand = &self.demand;
-        let threads = match demand.threads {
-            Some(threads) => count(threads as usize, "thread"),
-            None => "a thread on every core".into(),
-        };
+        let all = self.uses.iter().flat_map(|it| &it.candidates);
+        let threads =
+            all.map(|it| it.candidate.team.workers.iter().map(|it| it.threads).sum()).max();
+        let threads: u32 = threads.or(demand.threads).unwrap_or(1);
         let on = match &demand.initiators {
             Some(initiators) => {
-                format!(" of {}", self.measured.who.all_cpus(initiators.iter().copied()))
+                format!(" on {}", self.measured.who.all_cpus(initiators.iter().copied()))
             }
+            None if demand.threads.is_none() => ", one on each core".into(),
             None => String::new(),
         };
-        let size = demand.working_set_bytes.map_or_else(
-            || "data of unknown size".into(),
-            |bytes| format!("{} of data", nearfar_units::Bytes(bytes)),
-        );
+        let size = demand
+            .working_set_bytes
+            .map_or_else(String::new, |bytes| format!(", {} of data", nearfar_units::Bytes(bytes)));
         let loads = demand
             .load_share
-            .map_or_else(String::new, |share| format!(", {} of the bytes loaded", percents(share)));
-        format!("{threads}{on}, {size}, {} use{loads}", demand.pattern.as_str())
+            .map_or_else(String::new, |share| format!(", {} of its bytes loaded", percents(share)));
+        let program =
+            format!("A program with {}{on}{size}{loads}", count(threads as usize, "thread"));
+        match self.uses.as_slice() {
+            [only] => format!("{program}, {}.", use_words(only.pattern)),
+            _ => format!("{program}. What decides is how its threads use its data."),
+        }
     }
 
-    fn candidate_table(&self) -> String {
-        let header = ["", "threads and pages", "GB/s", "interval", "gain", "fits"];
-        let header: Vec<String> = header.map(String::from).into();
-        let row = |(place, it): (usize, &AdvisedCandidate)| {
-            let it = &it.candidate;
-            let [low, high] = it.predicted.ends().map(shown);
-            let mark = match (self.recommended == Some(place), it.is_default) {
-                (true, _) => "*",
-                (false, true) => "-",
-                (false, false) => "",
-            };
-            vec![
-                mark.into(),
-                String::new(),
-                shown(it.predicted.value),
-                format!("{low} to {high}"),
-                match it.gain {
-                    _ if it.is_default => "-".into(),
-                    gain => gain.map_or_else(|| "unknown".into(), signed),
-                },
-                match it.room {
-                    Room::Fits => "yes".into(),
-                    Room::TooSmall { .. } => "no".into(),
-                    Room::Unknown => "unknown".into(),
-                },
-            ]
-        };
-        let mut rows: Vec<Vec<String>> = self.candidates.iter().enumerate().map(row).collect();
-        let room = room_for(&header, &rows, 1);
-        for (cells, candidate) in rows.iter_mut().zip(&self.candidates) {
-            let bindings = candidate.bindings.iter().map(ToString::to_string);
-            let mut lines: Vec<String> = bindings.flat_map(|it| wrapped(&it, room)).collect();
-            if candidate.candidate.is_default {
-                lines.push("(without advice)".into());
-            } else if candidate.commands.is_empty() {
-                lines.push("(after a change to the program)".into());
+    /// All uses beside each other, a row for each placement.
+    fn table(&self) -> Table {
+        let mut rows: Vec<Row> = Vec::new();
+        for (column, of_use) in self.uses.iter().enumerate() {
+            for (place, it) in of_use.candidates.iter().enumerate() {
+                let (name, nodes) = (self.name(of_use, it), self.nodes(it));
+                let is_best = of_use.recommended == Some(place);
+                let cell = figure(&it.candidate, is_best);
+                let rate = it.candidate.predicted.value.in_unit();
+                let is_known = |row: &Row| row.name == name && row.nodes == nodes;
+                let row = rows.iter().position(is_known).unwrap_or_else(|| {
+                    rows.push(Row { name, nodes, alike: 0, rate, cells: BTreeMap::new() });
+                    rows.len() - 1
+                });
+                if let Some(row) = rows.get_mut(row) {
+                    row.rate = row.rate.max(rate);
+                    row.alike = row.alike.max(it.candidate.ties.len());
+                    row.cells.entry(column).or_insert(cell);
+                }
             }
-            cells[1] = lines.join("\n");
         }
-        table(header, rows, 2) + " * recommended, - what happens without advice\n"
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        let nothing = self.not_verified.iter().map(|why| format!("Nothing was compared: {why}."));
-        let mut sentences = match (self.only_node, &self.basis) {
-            (Some(node), _) => vec![format!(
-                "Pages can lie on one memory node, node {node}: there is nothing to choose."
-            )],
-            (None, Some(basis)) => self.sentences_of(basis),
-            (None, None) => Vec::new(),
+        rows.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        let has_nodes = rows.iter().any(|row| row.nodes != rows[0].nodes);
+        let mut columns = vec![Column::words("placement")];
+        columns.extend(has_nodes.then(|| Column::words("threads near")));
+        let used = |of_use: &AdvisedUse| match of_use.pattern {
+            Pattern::Private | Pattern::Regular => "own part",
+            Pattern::Shared | Pattern::Irregular => "any part",
         };
-        sentences.extend(nothing);
-        sentences
-    }
-
-    fn sentences_of(&self, basis: &AdviceBasis) -> Vec<String> {
-        let who = &self.measured.who;
-        let mut sentences = vec![self.recommendation(basis)];
-        let better = |is_wanted: fn(&AdvisedCandidate) -> bool| {
-            let mut all = self.candidates.iter().filter(|it| self.is_better(&it.candidate));
-            all.find(|it| is_wanted(it)).map(|it| &it.candidate)
-        };
-        sentences.extend(better(|it| it.commands.is_empty()).map(|better| {
-            format!(
-                "If each thread writes its part of the data first: {} GB/s, {} over the default; \
-                 that takes a change to the program.",
-                shown(better.predicted.value),
-                gain_words(better)
-            )
-        }));
-        let too_small = better(|it| matches!(it.candidate.room, Room::TooSmall { .. }));
-        sentences.extend(
-            too_small.map(|better| {
-                format!("What looks better and does not fit: {}", reason(better, who))
-            }),
-        );
-        if self.best().is_some_and(|it| it.commands.len() > 1) {
-            sentences.push(
-                "Each command is for the processes on its CPUs: a policy is one for a whole \
-                 process."
-                    .into(),
-            );
-        }
-        sentences.extend(self.cautions(basis));
-        sentences
-    }
-
-    fn recommendation(&self, basis: &AdviceBasis) -> String {
-        let who = &self.measured.who;
-        let has_default = self.candidates.iter().any(|it| it.candidate.is_default);
-        match self.best().map(|it| &it.candidate) {
-            Some(best) if best.is_default => format!(
-                "Keep the default: no placement that finds room gains as much as can be told, {} \
-                 here. {}",
-                percents(basis.trust.least_difference_share),
-                reason(best, who)
-            ),
-            Some(best) if has_default => format!(
-                "Use the placement marked *: expect {}, {} over the default. {}",
-                expected(&best.predicted),
-                gain_words(best),
-                reason(best, who)
-            ),
-            Some(best) => format!(
-                "Placed by itself the data finds no room; use the placement marked *, the best that \
-                 does: expect {} GB/s. {}",
-                shown(best.predicted.value),
-                reason(best, who)
-            ),
-            None => "The data finds no room on this machine: nothing is recommended.".into(),
-        }
-    }
-
-    /// Whether a candidate's gain is above that of what is recommended, by more than the model can
-    /// tell from none.
-    fn is_better(&self, candidate: &Candidate) -> bool {
-        let best = self.best().and_then(|it| it.candidate.gain);
-        candidate.is_claimed && candidate.gain.zip(best).is_some_and(|(own, best)| own > best)
-    }
-
-    fn cautions(&self, basis: &AdviceBasis) -> Vec<String> {
-        let mut cautions = Vec::new();
-        if self.best().is_some_and(|it| it.candidate.room == Room::Unknown) {
-            let why = if self.demand.working_set_bytes.is_some() {
-                "the size of a node is not known"
-            } else {
-                "give --working-set to have it looked at"
+        columns.extend(self.uses.iter().map(used).map(Column::words));
+        let line = |row: &Row| {
+            let name = match row.alike {
+                0 => row.name.clone(),
+                alike => format!("{} ({alike} alike)", row.name),
             };
-            cautions.push(format!("Whether the data finds room is not known: {why}."));
+            let nodes = has_nodes.then(|| Cell::text(&row.nodes));
+            let cells = (0..self.uses.len()).map(|column| match row.cells.get(&column) {
+                Some(words) => Cell::text(words),
+                None => Cell::Empty,
+            });
+            std::iter::once(Cell::text(name)).chain(nodes).chain(cells).collect()
+        };
+        let kernel = self.uses.first().map_or("", |it| it.basis.kernel.as_str());
+        Table::new(
+            format!("GB/s of {kernel}, threads x the slowest thread; * recommended"),
+            columns,
+            rows.iter().map(line),
+        )
+    }
+
+    /// The nodes of the CPUs that threads run on.
+    fn nodes(&self, it: &AdvisedCandidate) -> String {
+        let initiators = it.candidate.team.workers.iter().map(|it| it.initiator);
+        self.measured.who.nodes(initiators)
+    }
+
+    /// How much the table leaves out.
+    fn left_out(&self) -> String {
+        match self.uses.iter().map(|it| it.not_shown).max().unwrap_or(0) {
+            0 => String::new(),
+            left => format!("{}: --full.", count(left, "more placement")),
         }
-        if self.demand.pattern == Pattern::Irregular {
-            cautions.push(
-                "Accesses in no order move fewer bytes than these figures, which are of streams: \
-                 believe the order, not the height."
-                    .into(),
-            );
+    }
+
+    /// A placement for people; rows of several uses with one name are one.
+    fn name(&self, of_use: &AdvisedUse, it: &AdvisedCandidate) -> String {
+        use CandidateKind::{ByInitiator, FirstTouch, Interleave, Local, OneNode, Weighted};
+        let candidate = &it.candidate;
+        let is_default_node = |default: &AdvisedCandidate| {
+            let ratio = candidate.predicted.value / default.candidate.predicted.value;
+            default.candidate.is_default
+                && default.candidate.kind == FirstTouch
+                && (ratio - 1.0).abs() <= MOST_TOLERANCE
+        };
+        let mut defaults = self.uses.iter().flat_map(|it| &it.candidates);
+        let policy = candidate.policies.first();
+        let name = match candidate.kind {
+            FirstTouch if of_use.basis.is_default_seen => "as it was seen".into(),
+            FirstTouch => "all first touched by one thread".to_string(),
+            Local if candidate.needs_change => "each thread writes its part first".into(),
+            Local => "own node of each thread".into(),
+            OneNode if defaults.any(is_default_node) => "all first touched by one thread".into(),
+            ByInitiator => "weights for each node's own threads".into(),
+            // The command has them.
+            Weighted => {
+                let nodes = policy.and_then(MemoryPolicy::nodes).unwrap_or_default();
+                format!("weights on nodes {nodes}")
+            }
+            OneNode | Interleave => policy.map_or_else(String::new, ToString::to_string),
+        };
+        if matches!(candidate.room, Room::TooSmall { .. }) { name + " (no room)" } else { name }
+    }
+
+    /// What to do for one use, with the command that does it.
+    fn parts(&self, of_use: &AdvisedUse) -> Vec<Part> {
+        let heading = if self.uses.len() > 1 {
+            format!("{}: ", use_words(of_use.pattern))
+        } else {
+            String::new()
+        };
+        let mut parts = vec![Part::words("", format!("{heading}{}", self.recommendation(of_use)))];
+        for command in of_use.best().into_iter().flat_map(|it| &it.commands) {
+            let lines = folded(command.split(' '), COMMAND_WIDTH);
+            parts.push(Part::Lines(format!("  -> {}\n", lines.join(" \\\n     "))));
         }
-        if self.is_by_hybrid() {
-            cautions.push(
-                "The hybrid model compares the two memories of these CPUs for this share of \
-                 loads; other nodes are left out, as it knows nothing of them. Without --load-share \
-                 the flow model compares all nodes."
+        parts.extend(self.beside(of_use).into_iter().map(|it| Part::words("  ", it)));
+        parts
+    }
+
+    fn recommendation(&self, of_use: &AdvisedUse) -> String {
+        let who = &self.measured.who;
+        let has_default = of_use.candidates.iter().any(|it| it.candidate.is_default);
+        let Some(best) = of_use.best().map(|it| &it.candidate) else {
+            return "the data finds no room on this machine.".into();
+        };
+        let rate = rate_words(&best.predicted);
+        let limit = limit_words(best, who);
+        if best.is_default {
+            let what = match best.kind {
+                CandidateKind::Local => "pin the threads, each on its own node",
+                _ => "keep the default",
+            };
+            let least =
+                of_use.basis.trust.as_ref().map_or(LEAST_GAIN, |it| it.least_difference_share);
+            return format!("{what}: {rate}{limit}. Nothing gains {}.", percents(least));
+        }
+        if has_default {
+            return format!("{rate}, {}{limit}.", gain_words(best));
+        }
+        format!("by itself the data finds no room; here it does, {rate}{limit}.")
+    }
+
+    /// What a use could have beside what is recommended.
+    fn beside(&self, of_use: &AdvisedUse) -> Vec<String> {
+        let mut said = Vec::new();
+        let best = of_use.best().map(|it| &it.candidate);
+        if let (true, Some(own), Some(best)) = (of_use.is_below_own_parts, &of_use.own_parts, best)
+        {
+            said.push(format!(
+                "Own parts would reach {}, {}: a change to the program.",
+                rate_words(own),
+                factor(own.value / best.predicted.value - 1.0)
+            ));
+        }
+        let is_better = |it: &&AdvisedCandidate| {
+            let gains = it.candidate.gain.zip(best.and_then(|best| best.gain));
+            it.candidate.is_claimed && gains.is_some_and(|(own, best)| own > best)
+        };
+        let mut better = of_use.candidates.iter().filter(is_better);
+        let no_room = better.find(|it| matches!(it.candidate.room, Room::TooSmall { .. }));
+        if let Some(better) = no_room
+            && let Room::TooSmall { node, needed_bytes, usable_bytes } = better.candidate.room
+        {
+            said.push(format!(
+                "{} by {} does not fit: {} for node {node}, which has {} for programs.",
+                rate_words(&better.candidate.predicted),
+                self.name(of_use, better).trim_end_matches(" (no room)"),
+                gib(needed_bytes),
+                gib(usable_bytes)
+            ));
+        }
+        if of_use.best().is_some_and(|it| it.commands.len() > 1) {
+            said.push("Each command is for the processes on its CPUs.".into());
+        }
+        said
+    }
+
+    /// What to know of all figures.
+    fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        let Some(basis) = self.uses.first().map(|it| &it.basis) else { return cautions };
+        match (&basis.trust, &basis.without_flow) {
+            (Some(trust), _) => cautions.push(format!(
+                "± is the flow model's error; its mean is {}, on {}. Gains below {} are not told.",
+                percents(trust.model_error),
+                trust.judged_by,
+                percents(trust.least_difference_share)
+            )),
+            (None, Some(without)) => {
+                let more = without.remedy.as_ref();
+                let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
+                cautions.push(format!(
+                    "By pairs alone: each figure lies between what comes if links and controllers \
+                     carry one pair and if they carry all ({}).{more}",
+                    without.why
+                ));
+            }
+            (None, None) => cautions.push(
+                "By the hybrid model for this share of loads: only the two memories of these CPUs \
+                 are compared. Without --load-share all nodes are."
                     .into(),
-            );
-            return cautions;
+            ),
         }
         if let Some((asked, known)) = self.demand.load_share.zip(basis.kernel_load_share)
+            && basis.model != AdvisingModel::Hybrid
             && (asked - known).abs() > 0.1
         {
             cautions.push(format!(
-                "The flow model's figures are of a kernel with {} of its bytes loaded, the nearest \
-                 that the record has in mixes; the program has {}.",
+                "{} of this kernel's bytes are loaded, the nearest in the record; of the program's \
+                 {}.",
                 percents(known),
                 percents(asked)
             ));
@@ -264,46 +338,92 @@ impl AdvisedPlacement {
         if !basis.unmeasured_nodes.is_empty() {
             let nodes: Vec<String> = basis.unmeasured_nodes.iter().map(u32::to_string).collect();
             cautions.push(format!(
-                "Nothing is said of {} {}: the record has no figures of {}.",
-                if nodes.len() == 1 { "node" } else { "nodes" },
-                nodes.join(", "),
-                if nodes.len() == 1 { "it" } else { "them" }
+                "Not measured, so not advised: node{} {}.",
+                if nodes.len() == 1 { "" } else { "s" },
+                nodes.join(", ")
             ));
+        }
+        let best = || self.uses.iter().filter_map(AdvisedUse::best);
+        if best().any(|it| it.candidate.room == Room::Unknown) {
+            cautions.push(if self.demand.working_set_bytes.is_some() {
+                "Whether the data fits is not known: the size of a node is not.".into()
+            } else {
+                "Whether the data fits is not known: give --working-set.".into()
+            });
+        }
+        if self.uses.iter().any(|it| it.pattern == Pattern::Irregular) {
+            cautions.push(
+                "Accesses in no order move fewer bytes than these streams: trust the order, not the \
+                 height."
+                    .into(),
+            );
         }
         cautions
     }
 }
 
-/// Why a candidate is as good as it is.
-fn reason(candidate: &Candidate, who: &Who) -> String {
-    use CandidateKind::{ByInitiator, FirstTouch, Interleave, Local, OneNode, Weighted};
-    let what = match candidate.kind {
-        FirstTouch if candidate.is_default => "Pages lie where the program puts them by itself",
-        FirstTouch | Local => "Each thread's pages are on its own node",
-        OneNode => "All pages are on one node",
-        Interleave => "Each of these nodes gives the same part",
-        Weighted => "Each node gives as much as it can beside the others",
-        ByInitiator => "The CPUs of each node take from each node what is left for them there",
-    };
-    let slowed = match (&candidate.limit, candidate.model) {
-        (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part, who)),
-        (None, AdvisingModel::Flow) => "the threads wait for themselves (latency)".into(),
-        (None, AdvisingModel::Hybrid) => {
-            "loads and stores overlap as they were measured on these two memories".into()
-        }
-    };
-    let mut reason = format!("{what}; {slowed}.");
-    if let Room::TooSmall { node, needed_bytes, usable_bytes } = candidate.room {
-        reason += &format!(
-            " It does not fit: {} for node {node}, which has {} for programs.",
-            gib(needed_bytes),
-            gib(usable_bytes)
-        );
+/// How threads use the data, for people.
+fn use_words(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Private => "each thread its own part (OpenMP static loops, MPI)",
+        Pattern::Regular => "each thread its own part, all written first by one",
+        Pattern::Shared => "any thread any part (hash tables, graphs)",
+        Pattern::Irregular => "any thread any part, in no order",
     }
-    if candidate.needs_change {
-        reason += " No policy gives it: in the program let each thread write its part first.";
+}
+
+/// `*72.3 ±0.63  x 2.9`; by lone pairs `29.8 to 58.2`.
+fn figure(candidate: &Candidate, is_best: bool) -> String {
+    let mark = if is_best { "*" } else { "" };
+    let figure = format!("{mark}{}", with_interval(&candidate.predicted));
+    match gain_words(candidate).as_str() {
+        "" => figure,
+        gain => format!("{figure}  {gain}"),
     }
-    reason
+}
+
+/// By pairs nothing below it is told.
+const LEAST_GAIN: f64 = 0.05;
+
+/// The widest interval that is written as its half: of wider ones the middle says little.
+const MOST_HALF_WIDTH: f64 = 0.25;
+
+fn with_interval(rate: &Estimate<BytesPerSecond>) -> String {
+    let [low, high] = rate.ends();
+    if rate.relative_half_width() > MOST_HALF_WIDTH {
+        return format!("{} to {}", shown(low), shown(high));
+    }
+    let half = (high.in_unit() - low.in_unit()) / 2.0;
+    if half <= 0.0 {
+        return shown(rate.value);
+    }
+    format!("{} ±{}", shown(rate.value), significant(half, 2))
+}
+
+fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
+    format!("{} GB/s", with_interval(rate))
+}
+
+/// A gain that is told: `x 2.9` from 2 on, below in percent.
+fn gain_words(candidate: &Candidate) -> String {
+    let gain = candidate.gain.filter(|_| candidate.is_claimed && !candidate.is_default);
+    gain.map_or_else(String::new, factor)
+}
+
+fn factor(gain: f64) -> String {
+    if gain >= 1.0 {
+        return format!("x {}", significant(1.0 + gain, 2));
+    }
+    format!("+{} %", significant(100.0 * gain, 2))
+}
+
+/// `, limited by ..`; nothing where the model does not say.
+fn limit_words(candidate: &Candidate, who: &Who) -> String {
+    match (&candidate.limit, candidate.model) {
+        (Some(part), _) => format!(", limited by {}", part_words(part, who)),
+        (None, AdvisingModel::Flow) => ", latency-bound".into(),
+        (None, AdvisingModel::Hybrid | AdvisingModel::Pairs) => String::new(),
+    }
 }
 
 fn gib(bytes: f64) -> String {
@@ -314,18 +434,8 @@ fn shown(rate: BytesPerSecond) -> String {
     significant(rate.in_unit(), 3)
 }
 
-/// `240 GB/s (230 to 250)`.
-fn expected(rate: &Estimate<BytesPerSecond>) -> String {
-    let [low, high] = rate.ends().map(shown);
-    format!("{} GB/s ({low} to {high})", shown(rate.value))
-}
-
-fn gain_words(candidate: &Candidate) -> String {
-    candidate.gain.map_or_else(String::new, signed)
-}
-
 impl AdviceProfile {
-    fn lines(&self) -> String {
+    fn parts(&self) -> Vec<Part> {
         let words = |taken: &TakenFigure| match taken {
             TakenFigure::Threads => "threads",
             TakenFigure::WorkingSetBytes => "the size of its data",
@@ -333,44 +443,23 @@ impl AdviceProfile {
         };
         let taken: Vec<&str> = self.taken.iter().map(words).collect();
         let what = if taken.is_empty() { "nothing".into() } else { taken.join(", ") };
-        let said = format!("From the profile of {} on {}: {what}", self.program, self.host);
-        let mut text = paragraph("", &(printable(&said).into_owned() + "."));
+        let said = format!("From the profile of {} on {}: {what}.", self.program, self.host);
+        let mut parts = vec![Part::words("", said)];
         if !self.accesses.is_empty() {
             let share = |it: &NodeAccess| format!("node {} {}", it.memory_node, percents(it.share));
             let shares: Vec<String> = self.accesses.iter().map(share).collect();
-            text += &paragraph("  ", &format!("Its accesses went to {}.", shares.join(", ")));
+            let said = format!("Its accesses went to {}.", shares.join(", "));
+            parts.push(Part::words("  ", said));
         }
         if let Some(counted) = self.uneven_local_share {
-            text += &paragraph(
-                "  ",
-                &format!(
-                    "Its pages are used unevenly: {} of its lines came from near memory, which is \
-                     taken for the default. A placement page by page deals hot and cold alike.",
-                    percents(counted)
-                ),
+            let said = format!(
+                "Its pages are used unevenly: {} of its lines came from near memory, which is taken \
+                 for the default. A placement page by page spreads hot and cold alike.",
+                percents(counted)
             );
+            parts.push(Part::words("  ", said));
         }
-        for sentence in &self.unknown {
-            text += &paragraph("  ", &printable(sentence));
-        }
-        text
+        parts.extend(self.unknown.iter().map(|it| Part::words("  ", it)));
+        parts
     }
-}
-
-/// A binding in lines of at most so many characters, cut at its space and its commas.
-fn wrapped(binding: &str, width: usize) -> Vec<String> {
-    let parts: Vec<&str> = binding.split_inclusive([' ', ',']).collect();
-    let mut lines = vec![String::new()];
-    for part in parts {
-        let is_full = lines.last().is_some_and(|line| {
-            !line.is_empty() && line.chars().count() + part.trim_end().chars().count() > width
-        });
-        if is_full {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(part);
-        }
-    }
-    lines
 }

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use nearfar_record::{Executor, Warning};
+use nearfar_model::ModelChoices;
+use nearfar_record::{Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
 use super::figures::{count, simulated_line};
-use crate::printable::printable;
+use super::show::first_screen;
+use super::sources::Sources;
+use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
 /// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,32 +41,48 @@ pub struct MeasuredRecord {
 }
 
 impl MeasuredRecord {
-    /// For people.
-    pub fn text(&self) -> String {
-        let verb = match self.executor {
-            Executor::Native => "measured",
-            Executor::Simulated => "worked out",
-        };
-        let mut text = format!(
-            "{}{} of {} {verb}, {}, in {}{}",
-            simulated_line(self.executor),
-            self.measured,
-            count(self.cases, "case"),
-            count(self.samples, "sample"),
-            format_duration(Duration::from_secs_f64(self.seconds)),
-            clock_words(self.executor)
-        );
-        if self.omitted > 0 {
-            text += &format!("; {} omitted", self.omitted);
+    /// For people: what was measured, what it says, and where it is.
+    pub fn answer(&self, record: &Record) -> Answer {
+        let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
+        let counts = self.counts();
+        let counts = (!counts.is_empty()).then(|| Part::words("", counts));
+        let interrupted = self.interrupted_by.map(|_| {
+            let words = "all samples are kept; nearfar characterize --resume goes on";
+            Part::Words {
+                first: "interrupted: ".into(),
+                words: words.into(),
+                emphasis: Emphasis::Caution,
+            }
+        });
+        let path = Part::words("record  ", &self.record);
+        first_screen(&sources)
+            .and_all(Shown::Always, counts.into_iter().chain(interrupted))
+            .and_gap()
+            .and(Shown::Always, path)
+            .and(
+                Shown::Always,
+                Part::Next(vec![
+                    ("nearfar advise".into(), "where to put a program".into()),
+                    ("nearfar report -o FILE.html".into(), "the whole picture as a page".into()),
+                ]),
+            )
+    }
+
+    /// What has no figure; empty where all has.
+    fn counts(&self) -> String {
+        let missing = self.cases.saturating_sub(self.measured);
+        let said = [
+            (missing, "not measured"),
+            (self.refused, "refused by the machine"),
+            (self.omitted, "omitted"),
+        ];
+        let said = said.into_iter().filter(|(cases, _)| *cases > 0);
+        let said: Vec<String> = said.map(|(cases, how)| format!("{cases} {how}")).collect();
+        if said.is_empty() {
+            return String::new();
         }
-        if self.refused > 0 {
-            text += &format!("; {} refused by the machine", self.refused);
-        }
-        text.push('\n');
-        if self.interrupted_by.is_some() {
-            text += "interrupted; all samples are kept, go on with --resume\n";
-        }
-        text + &format!("record: {}\n", printable(&self.record))
+        let of = count(self.cases, "case");
+        format!("Of {of} {}: nearfar show --experiment EXPERIMENT says why.", said.join(", "))
     }
 }
 
@@ -95,17 +115,24 @@ pub struct DryRun {
     pub touch_gb_per_s: f64,
     /// A copy by one thread, likewise, GB/s.
     pub copy_gb_per_s: f64,
+    /// How many of the cases each experiment has.
+    pub experiments: Vec<PlannedExperiment>,
     /// The ids of the cases.
     pub case_ids: Vec<String>,
 }
 
+/// An experiment of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedExperiment {
+    pub experiment: Experiment,
+    pub cases: usize,
+}
+
 impl DryRun {
     /// For people.
-    pub fn text(&self) -> String {
-        let mut text = String::from(simulated_line(self.executor));
-        for id in &self.case_ids {
-            text += &format!("{}\n", printable(id));
-        }
+    pub fn answer(&self) -> Answer {
+        let simulated = simulated_line(self.executor).trim_end();
         let rates = format!(
             "by a copy at {:.1} GB/s and first touch at {:.1} GB/s, one thread",
             self.copy_gb_per_s, self.touch_gb_per_s
@@ -114,14 +141,29 @@ impl DryRun {
             Executor::Native => ("memory", "looked at just now"),
             Executor::Simulated => ("simulated memory", "by the machine's file"),
         };
-        text + &format!(
-            "{}, at most {}: at most {}{}, {} of {memory} ({rates}, {source})\n",
-            count(self.cases, "case"),
-            count(self.rounds as usize, "round"),
-            format_duration(Duration::from_secs_f64(self.seconds_at_most)),
-            clock_words(self.executor),
-            Bytes(self.buffers_bytes),
-        )
+        let time = format_duration(Duration::from_secs_f64(self.seconds_at_most));
+        let clock = clock_words(self.executor);
+        let says = [
+            (
+                "cases      ",
+                format!("{}, at most {}", self.cases, count(self.rounds as usize, "round")),
+            ),
+            ("time       ", format!("at most {time}{clock}")),
+            ("memory     ", format!("{} of {memory}", Bytes(self.buffers_bytes))),
+            ("estimated  ", format!("{rates}, {source}")),
+        ];
+        let says = says.into_iter().map(|(first, words)| Part::words(first, words));
+        let ids = self.case_ids.iter().map(|id| Part::words("", id));
+        let rows = self.experiments.iter();
+        let rows = rows.map(|it| vec![Cell::text(it.experiment), Cell::text(it.cases)]);
+        let table = Table::new("By experiment", ["experiment", "cases"].map(Column::words), rows);
+        let caution = (!simulated.is_empty()).then(|| Part::words("", simulated));
+        Answer::default()
+            .and_all(Shown::Always, caution.into_iter().chain(says))
+            .and(Shown::First, Part::table(table))
+            .and_all(Shown::First, [Part::Gap, Part::words("", "--verbose names every case.")])
+            .and_all(Shown::Full, [Part::Gap])
+            .and_all(Shown::Full, ids)
     }
 }
 
@@ -130,22 +172,9 @@ mod tests {
     use expect_test::expect_file;
 
     use super::*;
+    use crate::answer::Room;
 
-    fn end(executor: Executor) -> MeasuredRecord {
-        MeasuredRecord {
-            schema: "nearfar.characterize/1",
-            executor,
-            record: "r.jsonl".into(),
-            cases: 1,
-            measured: 1,
-            omitted: 0,
-            refused: 0,
-            samples: 1,
-            seconds: 29.3,
-            interrupted_by: None,
-            warnings: Vec::new(),
-        }
-    }
+    const ROOM: Room = Room { width: 80, full: false };
 
     fn plan(executor: Executor) -> DryRun {
         DryRun {
@@ -157,15 +186,16 @@ mod tests {
             buffers_bytes: 1 << 20,
             touch_gb_per_s: 9.3,
             copy_gb_per_s: 9.3,
-            case_ids: Vec::new(),
+            experiments: vec![PlannedExperiment { experiment: Experiment::Pairs, cases: 1 }],
+            case_ids: vec!["pairs/load".into()],
         }
     }
 
-    /// Whoever reads "in 29.3 s" after a second at the keyboard must know whose seconds.
+    /// Whoever reads "at most 53 s" and waits a second must know whose seconds.
     #[test]
     fn simulated_seconds_and_rates_say_that_they_are() {
         let text = [Executor::Simulated, Executor::Native]
-            .map(|executor| end(executor).text() + "\n" + &plan(executor).text());
+            .map(|executor| plan(executor).answer().text(ROOM));
         expect_file!["../../tests/golden/characterize.txt"].assert_eq(&text.join("\n"));
     }
 }

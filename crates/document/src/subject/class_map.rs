@@ -10,10 +10,9 @@ use nearfar_units::format_significant;
 
 use super::pair_words::group_label;
 use super::who::Who;
-use crate::terminal::paragraph::WIDTH;
 
 /// The map of a record's classes, for terminals in colours.
-pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> String {
+pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> ClassMap {
     let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
     for out in &model.left_out {
         let text = if out.refused.is_some() { "refused" } else { NOT_MEASURED };
@@ -39,19 +38,26 @@ pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> String
             columns.iter().map(|node| cell(index, node)).collect(),
         )
     };
-    let map = ClassMap {
+    ClassMap {
         columns: columns.iter().map(|node| format!("node {node}")).collect(),
         rows: rows.iter().map(&mut row).collect(),
         is_coloured,
-    };
-    format!("Map: GB/s and (class); rows: who accesses; columns: whose memory\n{}", map.text(WIDTH))
+    }
 }
+
+/// What a map shows.
+pub(crate) const MAP_CAPTION: &str =
+    "Map: GB/s and (class); rows: who accesses; columns: whose memory";
+
+/// Characters of a line of it in a document.
+pub(crate) const MAP_WIDTH: usize = 100;
 
 /// Of a pair that was not measured in the way that is classed.
 const NOT_MEASURED: &str = "-";
 
 /// A matrix of classed values.
-struct ClassMap {
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassMap {
     columns: Vec<String>,
     /// Labels and cells, as many as there are columns.
     rows: Vec<(String, Vec<MapCell>)>,
@@ -79,7 +85,7 @@ const JOINTS: [char; 16] =
 impl ClassMap {
     /// The map in lines of at most `width` characters where a single column fits
     /// into them; the columns of a wide machine are set in blocks below each other.
-    fn text(&self, width: usize) -> String {
+    pub(crate) fn text(&self, width: usize) -> String {
         let cells = || self.rows.iter().flat_map(|(_, cells)| cells);
         let longest = |texts: &mut dyn Iterator<Item = &String>| {
             texts.map(|text| text.chars().count()).max().unwrap_or(0) + 2
@@ -211,6 +217,8 @@ mod tests {
     use expect_test::expect_file;
 
     use super::*;
+
+    const WIDTH: usize = 100;
 
     /// A map from rows of (GB/s, class); a class of 9 stands for not measured, 8 for refused.
     fn map(rows: &[&[(f64, usize)]]) -> ClassMap {

@@ -5,14 +5,14 @@ use nearfar_model::{Class, ClassFigure, ClassNote, Classes, LeftOut, ThreadChoic
 use nearfar_record::Outcome;
 use nearfar_units::format_significant;
 
-use super::class_map::class_map;
+use super::class_map::{MAP_CAPTION, class_map};
 use super::figures::{count, significant};
 use super::pair_words::{cpu_group, group_label, pair_words};
 use super::who::Who;
+use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, Table};
-use crate::terminal::section_text;
 
 /// The answer in a sentence.
 pub(crate) fn answer(model: &Classes) -> Option<String> {
@@ -33,17 +33,30 @@ pub(crate) fn answer(model: &Classes) -> Option<String> {
     ))
 }
 
-/// For a terminal: tables, and the map.
-pub(crate) fn text(model: &Classes, who: &Who) -> String {
-    let section = Section::new(
+/// The classes, and what other kernels give.
+pub(crate) fn section(model: &Classes, who: &Who) -> Section {
+    Section::new(
         "classes",
         "Bandwidth classes",
         "Useful bandwidth (STREAM's count of bytes) of each group of cores with each memory \
                 node. A class is a group of pairs that measure alike.",
         tables(model, who),
-    );
-    section_text(&section) + "\n" + &class_map(model, who, true)
+    )
 }
+
+/// The same, and the map of classes.
+pub(crate) fn told(model: &Classes, who: &Who) -> Answer {
+    let section = section(model, who);
+    let map =
+        [Part::Gap, Part::words("", MAP_CAPTION), Part::ClassMap(class_map(model, who, true))];
+    Answer::default()
+        .and_all(Shown::First, answer(model).map(|words| Part::words("", words)))
+        .and_section(section, FIRST_ROWS)
+        .and_all(Shown::Always, map)
+}
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 8;
 
 /// The classes, and what other kernels and thread counts give on the same pairs.
 pub(crate) fn tables(model: &Classes, who: &Who) -> Vec<Table> {

@@ -12,20 +12,23 @@ use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
 use serde::Serialize;
 
+use super::compare_roles::{role_table, roles};
 use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
+use super::tiles::{Tile, TileKind, TileValue};
 use super::who::Who;
+use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::document::{Document, PROGRAM, Section};
 use crate::figure::{Figure, Unit};
-use crate::printable::printable;
 use crate::table::{Cell, Column, ONE, Table, WORDS};
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::section_text;
 
 /// Rows of one table, in a document and on a terminal; `compare --json` has all.
 const MOST_ROWS: usize = 1000;
 const MOST_ROWS_OF_TERMINAL: usize = 20;
+
+/// Rows of the first screen, of all its tables.
+const FIRST_ROWS: usize = 14;
 
 /// Kinds of reasons for which cases were not compared that an error names.
 const MOST_REASONS: usize = 6;
@@ -68,18 +71,45 @@ impl Comparison {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        let said = self.sentences();
-        let said = said.iter().map(|sentence| paragraph("", &printable(sentence)));
-        let sections = [
-            environment(&self.found, MOST_VALUE),
-            Some(cases(&self.found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL)),
-            not_compared(&self.found),
-        ];
-        let sections = sections.into_iter().flatten().filter(|it| !it.tables.is_empty());
-        format!("A: {}B: {}\n", self.a.heading(), self.b.heading())
-            + &said.collect::<String>()
-            + &sections.map(|section| section_text(&section)).collect::<String>()
+    pub fn answer(&self) -> Answer {
+        let found = &self.found;
+        let name = |name: &str, of: &Origin| format!("{name}: {}, {}", of.host, of.started);
+        let said = self.summary().into_iter().map(|words| {
+            let emphasis = match words.split(':').next() {
+                Some("Worse") => Emphasis::Failed,
+                Some("Better") => Emphasis::Good,
+                _ => Emphasis::Plain,
+            };
+            let (first, words) = match words.split_once(": ") {
+                Some((first, words)) if emphasis != Emphasis::Plain => {
+                    (format!("{first}: "), words.into())
+                }
+                _ => (String::new(), words),
+            };
+            Part::Words { first, words, emphasis }
+        });
+        let tables = cases(found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL).tables;
+        let first_rows = FIRST_ROWS / tables.len().max(1);
+        let tables = tables.into_iter().map(|table| Part::Table { table, first_rows });
+        let roles = role_table(found);
+        let roles = roles.map(|table| Part::Table { table, first_rows: FIRST_ROWS });
+        let uncompared: usize =
+            kinds_of_uncompared(found).iter().map(|(_, cases)| cases.len()).sum();
+        let uncompared = (uncompared > 0).then(|| {
+            Part::words("", format!("{} not compared: --full", count(uncompared, "case")))
+        });
+        let more = [environment(found, MOST_VALUE), not_compared(found)].into_iter().flatten();
+        let answer = Answer::saying(name("A", &self.a))
+            .and_answer(self.a.caution())
+            .and_says(name("B", &self.b))
+            .and_answer(self.b.caution())
+            .and_gap()
+            .and_all(Shown::Always, roles)
+            .and_gap()
+            .and_all(Shown::Always, said)
+            .and_all(Shown::Always, tables)
+            .and_all(Shown::First, uncompared);
+        more.fold(answer, Answer::and_full_section)
     }
 
     pub fn document(&self) -> Document {
@@ -88,6 +118,7 @@ impl Comparison {
             [&self.a, &self.b].into_iter().any(|of| of.executor == Executor::Simulated);
         let sections = [
             environment(found, usize::MAX),
+            roles(found),
             Some(groups(found)),
             (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind, &self.a.who)),
             Some(cases(found, &Verdict::ALL, MOST_ROWS)),
@@ -102,9 +133,30 @@ impl Comparison {
             program: PROGRAM,
             cautions: self.cautions(),
             summary: self.summary(),
+            tiles: self.tiles(),
+            health: None,
+            matrices: Vec::new(),
             sections: sections.into_iter().flatten().collect(),
             paper_tables: Vec::new(),
         }
+    }
+
+    /// How many cases are worse, better and the same.
+    fn tiles(&self) -> Vec<Tile> {
+        let found = &self.found;
+        let tile = |kind, label, verdict: Verdict, note| {
+            let of = found.cases.iter().filter(|case| case.verdict == verdict).count();
+            let of_all = format!("of {}", count(found.cases.len(), "case"));
+            let value = TileValue::new(Cell::text(of), of_all);
+            Tile::new(kind, label, vec![value], note)
+        };
+        let beyond = format!("by more than {} and than noise explains", percent_words(found.floor));
+        let unclear = found.cases.iter().filter(|case| case.verdict == Verdict::Unclear).count();
+        vec![
+            tile(TileKind::Worse, "Worse", Verdict::Worse, beyond.clone()),
+            tile(TileKind::Better, "Better", Verdict::Better, beyond),
+            tile(TileKind::Same, "Same", Verdict::Same, format!("{unclear} more are unclear")),
+        ]
     }
 
     fn cautions(&self) -> Vec<String> {
@@ -125,7 +177,7 @@ impl Comparison {
 
     fn summary(&self) -> Vec<String> {
         let names: Vec<String> = differing(&self.found).map(name_of).collect();
-        let differing = format!("Beside the figures differ: {}.", names.join(", "));
+        let differing = format!("Configuration differs: {}.", names.join(", "));
         self.sentences().into_iter().chain((!names.is_empty()).then_some(differing)).collect()
     }
 
@@ -144,7 +196,7 @@ impl Comparison {
         let found = &self.found;
         let of = |verdict| found.cases.iter().filter(|case| case.verdict == verdict).count();
         let resolution = found.resolution.map_or_else(String::new, |loss| {
-            format!("; a loss of {} would show in half of them", percent_words(loss))
+            format!("; median detectable loss: {}", percent_words(loss))
         });
         format!(
             "{} compared: {} worse and {} better by more than {} and than noise explains, {} \
@@ -390,7 +442,8 @@ fn table(
             ],
             cases.iter().map(row),
         )
-        .with_notes((more > 0).then_some(note)),
+        .with_notes((more > 0).then_some(note))
+        .toned(verdict.into()),
     )
 }
 

@@ -3,13 +3,12 @@
 use nearfar_record::CountedQuantity;
 
 use super::figures::count;
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
+use crate::answer::Part;
 
-/// A line for each reason, with the counters that it holds for.
-pub(crate) fn unavailable_lines<'a>(
+/// A part for each reason, with the counters that it holds for.
+pub(crate) fn unavailable_parts<'a>(
     counters: impl Iterator<Item = (CountedQuantity, &'a str)>,
-) -> String {
+) -> Vec<Part> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (quantity, why) in counters {
         let cause = cause(why);
@@ -18,16 +17,15 @@ pub(crate) fn unavailable_lines<'a>(
             None => reasons.push((cause, vec![quantity.words()])),
         }
     }
-    let mut text = String::new();
-    for (why, quantities) in reasons {
+    let part = |(why, quantities): (String, Vec<&str>)| {
         let what = if quantities.len() > 4 {
             count(quantities.len(), "counter")
         } else {
             quantities.join("; ")
         };
-        text += &paragraph(" unavailable: ", &format!("{what}: {}", printable(&why)));
-    }
-    text
+        Part::words("  unavailable: ", format!("{what}: {why}"))
+    };
+    reasons.into_iter().map(part).collect()
 }
 
 /// The same refusal of different events is one reason.

@@ -14,11 +14,11 @@ use super::classes::{
     alpha_note, class_cells, class_columns, class_marks, rate, rounds_note, span_words,
 };
 use super::figures::{capitalised, percent_words};
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
 use crate::table::{Cell, Column, GB, NS, ONE, Table, WORDS};
-use crate::terminal::section_text;
 
 /// What was measured and what it means.
 pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) -> Option<Section> {
@@ -50,15 +50,16 @@ pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) ->
     .unless_empty()
 }
 
-/// The classes alone, for a terminal; nothing where there are none.
-pub fn device_classes_text(model: &Devices) -> String {
+/// The classes alone; nothing where there are none.
+pub fn device_class_answer(model: &Devices) -> Answer {
     let section = Section::new(
         "devices",
         "Devices",
         "Copies between memory nodes and devices, by the host's clock.",
         classes(model),
     );
-    if section.tables.is_empty() { String::new() } else { section_text(&section) }
+    let section = section.unless_empty();
+    section.map(|section| Answer::default().and_section(section, 8)).unwrap_or_default()
 }
 
 /// What to know first, in sentences.

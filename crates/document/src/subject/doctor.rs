@@ -4,7 +4,7 @@ use nearfar_record::{Check, Standing};
 use serde::Serialize;
 
 use super::figures::count as count_words;
-use crate::printable::printable;
+use crate::answer::{Answer, Emphasis, Part, Shown};
 
 /// What would disturb a measurement; `doctor --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,39 +22,58 @@ impl DoctorChecks {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        check_lines(&self.checks)
+    pub fn answer(&self) -> Answer {
+        let next = [("nearfar characterize", "measures this machine")];
+        check_answer(&self.checks).and_next(next)
     }
 }
 
-/// Checks one by one, then how many came out how.
-pub(crate) fn check_lines(checks: &[Check]) -> String {
-    let mut text = String::new();
-    for check in checks {
-        let mark = match check.standing {
-            Standing::Fine => "ok     ",
-            Standing::Warning => "warning",
-            Standing::Failed => "FAILED ",
-            Standing::Unknown => "unknown",
-        };
-        text += &format!("{mark}  {}\n", printable(&check.finding));
-        if let Some(remedy) = &check.remedy {
-            text += &format!("         -> {}\n", printable(remedy));
-        }
-    }
-    let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
-    text + &format!(
-        "{} fine, {}, {} failed, {} unknown\n",
-        count(Standing::Fine),
-        count_words(count(Standing::Warning), "warning"),
+/// How many checks came out how, then what failed, what to know and what is unknown, one by one. What is
+/// fine is named, and told with `--full`.
+pub(crate) fn check_answer(checks: &[Check]) -> Answer {
+    let of = |standing| checks.iter().filter(move |check| check.standing == standing);
+    let count = |standing| of(standing).count();
+    let counts = format!(
+        "{} failed, {}, {} unknown, {} fine",
         count(Standing::Failed),
-        count(Standing::Unknown)
-    )
+        count_words(count(Standing::Warning), "warning"),
+        count(Standing::Unknown),
+        count(Standing::Fine)
+    );
+    let order = [Standing::Failed, Standing::Warning, Standing::Unknown];
+    let first: Vec<&Check> = order.into_iter().flat_map(of).collect();
+    let left = first.len().saturating_sub(FIRST_CHECKS);
+    let names: Vec<String> =
+        of(Standing::Fine).map(|check| check.check.replace('_', " ")).collect();
+    let fine = (!names.is_empty()).then(|| Part::words("fine     ", names.join(", ")));
+    let more = (left > 0).then(|| Part::words("", format!("{left} more: --full")));
+    let shown = first.iter().take(FIRST_CHECKS).flat_map(|check| check_parts(check));
+    let all = first.iter().copied().chain(of(Standing::Fine)).flat_map(check_parts);
+    Answer::saying(counts)
+        .and_gap()
+        .and_all(Shown::First, shown.chain(more).chain(fine))
+        .and_all(Shown::Full, all)
+}
+
+/// Checks of the first screen.
+const FIRST_CHECKS: usize = 8;
+
+fn check_parts(check: &Check) -> impl Iterator<Item = Part> {
+    let (mark, emphasis) = match check.standing {
+        Standing::Fine => ("fine     ", Emphasis::Good),
+        Standing::Warning => ("warning  ", Emphasis::Caution),
+        Standing::Failed => ("FAILED   ", Emphasis::Failed),
+        Standing::Unknown => ("unknown  ", Emphasis::Plain),
+    };
+    let finding = Part::Words { first: mark.into(), words: check.finding.clone(), emphasis };
+    let remedy = check.remedy.iter().map(|remedy| Part::words("         -> ", remedy));
+    std::iter::once(finding).chain(remedy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Room;
 
     #[test]
     fn one_warning_is_one() {
@@ -64,8 +83,9 @@ mod tests {
             finding: "what".into(),
             remedy: None,
         };
-        let lines = check_lines(&[check(Standing::Warning), check(Standing::Fine)]);
-        assert!(lines.ends_with("1 fine, 1 warning, 0 failed, 0 unknown\n"), "{lines}");
-        assert!(check_lines(&[]).ends_with("0 fine, 0 warnings, 0 failed, 0 unknown\n"));
+        let text = |checks: &[Check]| check_answer(checks).text(Room { width: 80, full: false });
+        let lines = text(&[check(Standing::Warning), check(Standing::Fine)]);
+        assert!(lines.starts_with("0 failed, 1 warning, 0 unknown, 1 fine\n"), "{lines}");
+        assert!(text(&[]).starts_with("0 failed, 0 warnings, 0 unknown, 0 fine\n"));
     }
 }

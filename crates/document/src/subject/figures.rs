@@ -3,17 +3,6 @@
 use nearfar_record::Executor;
 use nearfar_units::format_significant;
 
-/// GB/s (1e9 bytes/s) with three digits.
-pub(crate) fn gb_per_s(bytes_per_s: f64) -> String {
-    format_significant(bytes_per_s / 1e9, 3)
-}
-
-/// A part of a whole as a whole percentage.
-pub(crate) fn percent_of(part: usize, whole: usize) -> String {
-    let fraction = part as f64 / whole as f64;
-    if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
-}
-
 /// A fraction in percent: two decimals below 1 %, one below 10 %, else none.
 pub(crate) fn percent_words(fraction: f64) -> String {
     let percent = 100.0 * fraction;

@@ -188,10 +188,11 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     if model.lone_variant != model.kernel.variant {
         sentences.push(format!(
             "The record has no lone figures of {} ({variant}): those of {} stand for them, which is \
-             sound where memory bounds both; `nearfar characterize --isa {variant} --only \
-             pairs,mixes` measures them in one variant.",
+             sound where memory bounds both; `{} --isa {variant}` measures them in one \
+             variant.",
             model.kernel.kernel,
             model.lone_variant,
+            model.more_cases,
             variant = model.kernel.variant
         ));
     }
@@ -209,12 +210,27 @@ fn placement(model: &FlowSummary, kind: PlacementKind) -> Option<&FlowPlacement>
     model.placements.iter().find(|it| it.kind == kind)
 }
 
+/// The answer in a sentence.
+pub(crate) fn answer(model: &FlowSummary) -> Option<String> {
+    let rate = |kind| Some(shown(best_known(placement(model, kind)?)));
+    let own = rate(PlacementKind::OwnNodes)?;
+    let all = rate(PlacementKind::AllNodes).map(|it| format!(", {it} interleaved over all"));
+    Some(format!(
+        "All cores reach {own} GB/s on their own nodes{} ({}; expect streams within {}).",
+        all.unwrap_or_default(),
+        model.kernel.kernel,
+        percents(model.trust.interval_error)
+    ))
+}
+
 /// How far to believe it.
 fn trust(model: &FlowSummary) -> Vec<String> {
     let trust = &model.trust;
     let sentence = |judged: &FlowErrors| {
-        let few = " So few cases tell little of the error: `nearfar characterize --suite full \
-                   --only pairs,mixes` measures more.";
+        let few = format!(
+            " So few cases tell little of the error: `{}` measures more.",
+            model.more_cases
+        );
         format!(
             "A stream of {} is foretold by all other cases within {} on average, {} at worst ({}); \
              the model's error, the largest mean above, is {} ({}): expect figures within {}, and \
@@ -227,7 +243,7 @@ fn trust(model: &FlowSummary) -> Vec<String> {
             trust.judged_by,
             percents(trust.interval_error),
             percents(trust.least_difference_share),
-            if judged.cases < FEW { few } else { "" }
+            if judged.cases < FEW { few.as_str() } else { "" }
         )
     };
     let judged = model.errors.iter().find(|it| it.cases_are == JudgedCases::LeftOut);

@@ -7,7 +7,7 @@ use nearfar_model::{
 use nearfar_record::{HybridPoint, Outcome, TransferKind};
 
 use super::figures::{count, percent_words, rounded};
-use super::hybrid_advice::{Speaker, placement_words, program_words};
+use super::hybrid_advice::{MemoryNames, Speaker, program_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -24,10 +24,20 @@ pub(crate) fn section(
     who: &Who,
 ) -> Option<Section> {
     let mut tables = measured(points, who);
-    let mut about = "Loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
-                     is a load from the fast one, ss a store to the slow one. t = t of the kind \
-                     that takes longest + the sum of theta t of the others (denoyelle2019, eq. 5)."
-        .to_string();
+    let are_one_kind = points.iter().all(|point| point.is_one_kind)
+        && model.is_none_or(|model| model.pairs.iter().all(|it| it.memories().is_one_kind));
+    let MemoryNames { fast, slow } = MemoryNames::new(are_one_kind);
+    let why = if are_one_kind {
+        "Both memories are of one kind: one is the CPUs' own, the other is remote. "
+    } else {
+        ""
+    };
+    let mut about = format!(
+        "{why}Loads (l) and stores (s) over a {fast} (f) and a {slow} (s) memory: lf is a load from the \
+         {fast} one, ss a store to the {slow} one. t = t of the kind that takes longest + the sum of theta \
+         t of the others (denoyelle2019, eq. 5)."
+    );
+    let title = if are_one_kind { "Near and far memory together" } else { "Fast and slow memory" };
     if let Some(model) = model {
         tables.extend([corners(model, who), overlaps(model, who), errors(model, who)]);
         if let Some(first) = model.pairs.first() {
@@ -47,7 +57,7 @@ pub(crate) fn section(
             about += " Overlap thetas are fitted without bounds.";
         }
     }
-    Section::new("hybrid", "Fast and slow memory", about, tables)
+    Section::new("hybrid", title, about, tables)
         .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
         .unless_empty()
 }
@@ -63,7 +73,8 @@ pub(crate) fn findings(model: &Hybrid, who: &Who) -> Vec<String> {
 /// A table for each two memories: the points, and what was found of the pages that were asked for.
 fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
     let memories = |point: &HybridFigures| {
-        (point.place.initiator, point.place.fast_node, point.place.slow_node)
+        let place = &point.place;
+        (place.initiator, place.fast_node, place.slow_node, point.is_one_kind)
     };
     let share = |value| Cell::figure(Figure::ratio(value));
     let row = |point: &&HybridFigures| {
@@ -79,11 +90,21 @@ fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
             Cell::figure(point.time_ratio.map(Figure::ratio)),
         ]
     };
-    let table = |((initiator, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| {
+    type Memories = (u32, u32, u32, bool);
+    let table = |((initiator, near, far, is_one_kind), of): (Memories, Vec<&HybridFigures>)| {
+        let MemoryNames { fast, slow } = MemoryNames::new(is_one_kind);
+        let cpus = who.cpus(initiator);
         Table::new(
-            format!("Measured points: {}, fast node {fast}, slow node {slow}", who.cpus(initiator)),
+            format!("Measured points: {cpus}, {fast} node {near}, {slow} node {far}"),
             Column::all(
-                ["point", "loads", "fast", "found fast", "bandwidth", "t beside / longest"],
+                [
+                    "point",
+                    "loads",
+                    fast,
+                    &format!("found {fast}"),
+                    "bandwidth",
+                    "t beside / longest",
+                ],
                 [WORDS, ONE, ONE, WORDS, GB, ONE],
             ),
             of.iter().map(row),
@@ -107,6 +128,11 @@ fn memories_words(pair: &HybridPair, who: &Who) -> String {
     format!("{}, nodes {} and {}", who.cpus(pair.initiator), pair.fast_node, pair.slow_node)
 }
 
+/// Those of all pairs: by their kinds where these differ in any.
+fn names_of_all(model: &Hybrid) -> MemoryNames {
+    MemoryNames::new(model.pairs.iter().all(|pair| pair.memories().is_one_kind))
+}
+
 fn corners(model: &Hybrid, who: &Who) -> Table {
     let rows = model.pairs.iter().map(|pair| {
         let size = pair.fast_memory_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
@@ -122,7 +148,9 @@ fn corners(model: &Hybrid, who: &Who) -> Table {
         ];
         words.map(Cell::text).into_iter().chain(corners).collect()
     });
-    let words = ["who", "fast node", "slow node", "threads"].map(Column::words);
+    let MemoryNames { fast, slow } = names_of_all(model);
+    let words = ["who", &format!("{fast} node"), &format!("{slow} node"), "threads"];
+    let words = words.map(Column::words);
     let kinds = TransferKind::ALL.map(|kind| Column::of(kind.as_str(), Unit::GbPerS));
     let mut notes = vec![
         "Two memories at a time are modelled, used by the CPUs of one group while the others are idle; what \
@@ -151,9 +179,14 @@ fn doubts(pair: &HybridPair, who: &Who) -> Vec<String> {
     let (of, node) = (memories_words(pair, who), pair.fast_node);
     let mut doubts = Vec::new();
     if !pair.is_fast_faster {
+        let MemoryNames { fast, slow } = MemoryNames::of(&pair.memories());
+        let names = if pair.memories().is_one_kind {
+            String::new()
+        } else {
+            format!(": \"{fast}\" and \"{slow}\" are names here")
+        };
         doubts.push(format!(
-            "{of}: loads from node {node}, which should be the faster, are not faster: \"fast\" and \
-             \"slow\" are names here."
+            "{of}: loads from node {node}, which should be the faster, are not faster{names}."
         ));
     }
     if pair.corners[0].bandwidth.interval.is_none() {
@@ -245,7 +278,8 @@ fn errors(model: &Hybrid, who: &Who) -> Table {
         let best = match best {
             Some(best) => {
                 let figure = Figure::of(&best.prediction.bandwidth);
-                vec![Cell::text(placement_words(best.name)), Cell::Figure(figure)]
+                let names = MemoryNames::of(&pair.memories());
+                vec![Cell::text(names.placement(best.name)), Cell::Figure(figure)]
             }
             None => vec![Cell::Empty, Cell::Empty],
         };
@@ -277,12 +311,13 @@ pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
 
 fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
     let mut grid = Grid::default();
+    let name = MemoryNames::of(&pair.memories()).fast;
     for point in &pair.surface {
         let [loads, fast] = [point.load_share, point.fast_share].map(|share| rounded(share, 2));
-        grid.add(format!("{loads} loads"), format!("{fast} fast"), surface_cell(point));
+        grid.add(format!("{loads} loads"), format!("{fast} {name}"), surface_cell(point));
     }
     let caption = format!(
-        "Predicted GB/s{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
+        "Predicted GB/s{of}: share of loads in all bytes (rows), of all buffers in the {name} memory \
          (columns)"
     );
     let mut table = grid.table(caption, "", Unit::GbPerS)?;
@@ -304,6 +339,7 @@ fn best_shares(pair: &HybridPair, of: &str) -> Table {
         Cell::figure(placement.map(|it| Figure::plain(it.prediction.bandwidth.value)))
     };
     let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.2}"));
+    let MemoryNames { fast, slow } = MemoryNames::of(&pair.memories());
     let mut is_any_open = false;
     let rows = pair.answers.iter().map(|answer| {
         let of = |name| answer.placement(name);
@@ -329,9 +365,18 @@ fn best_shares(pair: &HybridPair, of: &str) -> Table {
     let open = "(!): not validated: no point with different shares for reads and writes was \
                 measured; try it on the program itself.";
     Table::new(
-        format!("Best shares of the fast memory, GB/s{of}"),
-        ["program", "all slow", "all fast", "even", "one share", "best", "reads, writes", "best"]
-            .map(Column::words),
+        format!("Best shares of the {fast} memory, GB/s{of}"),
+        [
+            "program",
+            &format!("all {slow}"),
+            &format!("all {fast}"),
+            "even",
+            "one share",
+            "best",
+            "reads, writes",
+            "best",
+        ]
+        .map(Column::words),
         rows,
     )
     .with_notes(is_any_open.then(|| open.into()))

@@ -11,20 +11,42 @@ use super::figures::{percent_words, rounded};
 use super::hybrid::error_words;
 use super::result::ModelResult;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, Table, WORDS};
-use crate::terminal::section_text;
 
-pub(crate) fn placement_words(name: PlacementName) -> &'static str {
-    match name {
-        PlacementName::AllFast => "all fast",
-        PlacementName::AllSlow => "all slow",
-        PlacementName::Even => "even",
-        PlacementName::BestTogether => "best together",
-        PlacementName::BestSeparately => "best separately",
-        PlacementName::HalfFast => "half fast",
-        PlacementName::Asked => "asked",
+/// What two memories are called: fast and slow by their kinds; near and far where both are of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MemoryNames {
+    pub fast: &'static str,
+    pub slow: &'static str,
+}
+
+impl MemoryNames {
+    pub fn new(is_one_kind: bool) -> Self {
+        if is_one_kind {
+            Self { fast: "near", slow: "far" }
+        } else {
+            Self { fast: "fast", slow: "slow" }
+        }
+    }
+
+    pub fn of(memories: &HybridMemories) -> Self {
+        Self::new(memories.is_one_kind)
+    }
+
+    pub fn placement(self, name: PlacementName) -> String {
+        let Self { fast, slow } = self;
+        match name {
+            PlacementName::AllFast => format!("all {fast}"),
+            PlacementName::AllSlow => format!("all {slow}"),
+            PlacementName::Even => "even".into(),
+            PlacementName::BestTogether => "best together".into(),
+            PlacementName::BestSeparately => "best separately".into(),
+            PlacementName::HalfFast => format!("half {fast}"),
+            PlacementName::Asked => "asked".into(),
+        }
     }
 }
 
@@ -81,6 +103,10 @@ impl<'a> Speaker<'a> {
         Self { answer, memories: *memories, errors, remedy }
     }
 
+    fn names(&self) -> MemoryNames {
+        MemoryNames::of(&self.memories)
+    }
+
     /// Each begins with these words and the program.
     pub fn sentences(&self, of: &str) -> Vec<String> {
         let program = program_words(self.answer.load_share);
@@ -108,10 +134,11 @@ impl<'a> Speaker<'a> {
             HybridAdvice::AvoidJump { placement } => {
                 let jump = named(*placement)?.unclaimed.as_ref()?;
                 format!(
-                    "with {} of the bytes in the fast memory {} take equally long, and the model \
+                    "with {} of the bytes in the {} memory {} take equally long, and the model \
                      jumps from {} to {}: which it is there cannot be told, and nothing is claimed \
                      of it.",
                     percent_words(jump.fast_share),
+                    self.names().fast,
                     kinds_words(jump, "and"),
                     Figure::plain(jump.lowest).text,
                     Figure::plain(jump.highest).words()
@@ -130,7 +157,8 @@ impl<'a> Speaker<'a> {
             HybridAdvice::FillHalf => {
                 let half = named(PlacementName::HalfFast)?;
                 format!(
-                    "if only half of the data finds room on the fast node: {}; expect {}.",
+                    "if only half of the data finds room on the {} node: {}; expect {}.",
+                    self.names().fast,
                     self.place(half),
                     expected(&half.prediction)
                 )
@@ -181,11 +209,12 @@ impl<'a> Speaker<'a> {
     /// What of a placement lies where, and its policies.
     fn place(&self, placement: &HybridPlacement) -> String {
         let HybridMemories { fast_node, slow_node, .. } = self.memories;
+        let MemoryNames { fast, slow } = self.names();
         let of_buffer = |what: &str, share: f64, policy: &MemoryPolicy| {
             let (part, speed, node) = match share {
-                share if share >= 1.0 => (String::new(), "fast", fast_node),
-                share if share <= 0.0 => (String::new(), "slow", slow_node),
-                share => (percent_words(share) + " of ", "fast", fast_node),
+                share if share >= 1.0 => (String::new(), fast, fast_node),
+                share if share <= 0.0 => (String::new(), slow, slow_node),
+                share => (percent_words(share) + " of ", fast, fast_node),
             };
             format!("{part}{what} on the {speed} node {node} (mem={policy})")
         };
@@ -229,8 +258,8 @@ impl<'a> Speaker<'a> {
     ) -> String {
         let HybridMemories { fast_node, slow_node, default_node, .. } = self.memories;
         let (speed, node) = match self.answer.default {
-            PlacementName::AllSlow => ("slow", slow_node),
-            _ => ("fast", fast_node),
+            PlacementName::AllSlow => (self.names().slow, slow_node),
+            _ => (self.names().fast, fast_node),
         };
         let thetas = missing.iter();
         let thetas =
@@ -253,11 +282,12 @@ impl<'a> Speaker<'a> {
 /// `CPUs 0-63, fast node 1, slow node 0`.
 pub(crate) fn memories_words(of: &HybridMemories, who: &Who) -> String {
     let HybridMemories { initiator, fast_node, slow_node, .. } = *of;
-    format!("{}, fast node {fast_node}, slow node {slow_node}", who.cpus(initiator))
+    let MemoryNames { fast, slow } = MemoryNames::of(of);
+    format!("{}, {fast} node {fast_node}, {slow} node {slow_node}", who.cpus(initiator))
 }
 
 /// What `predict` says of a program over two memories.
-pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
+pub fn placements_over_two_memories(answers: &ModelResult<HybridAnswers>) -> Answer {
     let pairs = &answers.result.pairs;
     let who = &answers.measured.who;
     let memories = |of: &HybridPairAnswer| memories_words(&of.memories, who);
@@ -266,23 +296,28 @@ pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
         Speaker::of_answer(of).sentences(&prefix)
     });
     let program = pairs.first().map(|of| program_words(of.answer.load_share));
-    answers.measured.heading()
-        + &section_text(
-            &Section::new(
-                "placements",
-                "Placements over two memories",
-                format!(
-                    "What a program gets of a fast and a slow memory: {}. Useful bytes.",
-                    program.unwrap_or_default()
-                ),
-                pairs.iter().map(|of| placements(&memories(of), of)).collect(),
-            )
-            .with_findings(findings.collect()),
-        )
+    let are_one_kind = pairs.iter().all(|of| of.memories.is_one_kind);
+    let MemoryNames { fast, slow } = MemoryNames::new(are_one_kind);
+    let section = Section::new(
+        "placements",
+        "Placements over two memories",
+        format!(
+            "What a program gets of a {fast} and a {slow} memory: {}. Useful bytes.",
+            program.unwrap_or_default()
+        ),
+        pairs.iter().map(|of| placements(&memories(of), of)).collect(),
+    );
+    let section = section.with_findings(findings.collect());
+    answers.measured.answer().and_gap().and_section(section, FIRST_ROWS)
 }
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 12;
 
 fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
     let share = |share: Option<f64>| share.map_or("-".into(), |share| rounded(share, 3));
+    let names = MemoryNames::of(&of.memories);
+    let MemoryNames { fast, slow } = names;
     let rows = of.answer.placements.iter().map(|placement| {
         let prediction = &placement.prediction;
         let gain = |over| {
@@ -294,7 +329,7 @@ fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
         };
         let mark = if prediction.is_backed() { "" } else { " (!)" };
         vec![
-            Cell::text(format!("{}{mark}", placement_words(placement.name))),
+            Cell::text(format!("{}{mark}", names.placement(placement.name))),
             Cell::text(share(prediction.shares.of_reads())),
             Cell::text(share(prediction.shares.of_writes())),
             Cell::Figure(Figure::of(&prediction.bandwidth)),
@@ -305,16 +340,16 @@ fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
         ]
     });
     Table::new(
-        format!("{memories}; gains over all fast, all slow and even"),
+        format!("{memories}; gains over all {fast}, all {slow} and even"),
         Column::all(
             [
                 "placement",
-                "reads fast",
-                "writes fast",
+                &format!("reads {fast}"),
+                &format!("writes {fast}"),
                 "gives",
                 "longest",
-                "over fast",
-                "over slow",
+                &format!("over {fast}"),
+                &format!("over {slow}"),
                 "over even",
             ],
             [WORDS, WORDS, WORDS, GB, WORDS, WORDS, WORDS, WORDS],

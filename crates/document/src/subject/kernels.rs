@@ -3,7 +3,7 @@
 use nearfar_kernels::CATALOG;
 use serde::Serialize;
 
-use crate::printable::printable;
+use crate::answer::{Answer, Part, Shown};
 
 /// The catalog of kernels; `characterize --kernel list --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,12 +37,11 @@ impl KernelList {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        let line = |view: &ListedKernel| {
-            let variants = view.variants.join(", ");
-            format!("{:9} {:22} {}\n", view.kernel, view.formula, printable(&variants))
+    pub fn answer(&self) -> Answer {
+        let line = |it: &ListedKernel| {
+            Part::words(format!("{:9} {:22} ", it.kernel, it.formula), it.variants.join(", "))
         };
-        self.kernels.iter().map(line).collect()
+        Answer::default().and_all(Shown::Always, self.kernels.iter().map(line))
     }
 }
 

@@ -10,10 +10,10 @@ use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 use serde::Serialize;
 
 use super::figures::count;
+use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, GB, NS, Table, WORDS};
-use crate::terminal::section_text;
 
 /// A machine; `topo --json` prints it. Null is not known; notes say why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +30,9 @@ pub struct Topology {
     pub memory_channels: Outcome<usize>,
 }
 
+/// Rows of a table of the first screen.
+const MOST_ROWS: usize = 8;
+
 impl Topology {
     pub fn new(machine: &Machine) -> Self {
         Self {
@@ -42,8 +45,38 @@ impl Topology {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        section_text(&self.section(None)).trim_start().into()
+    pub fn answer(&self) -> Answer {
+        let few_devices = self.devices().unless_empty();
+        let first = Answer::saying(self.about(None))
+            .and(Shown::First, Part::words("", self.cache_words()))
+            .and_table(self.nodes(), MOST_ROWS);
+        let tables = [self.distances(), few_devices].into_iter().flatten();
+        let tables = tables.map(|table| Part::Table { table, first_rows: MOST_ROWS });
+        let rest = [self.groups().unless_empty(), self.caches().unless_empty()];
+        let rest = rest.into_iter().chain([self.firmware().unless_empty()]).flatten();
+        let here = self.machine.source == Source::Live;
+        let next = [
+            ("nearfar topo --full", "initiators, caches, modules, what the firmware claims"),
+            ("nearfar characterize", "measures what this machine reaches"),
+        ];
+        let answer = first.and_all(Shown::Always, tables);
+        let answer = answer.and_all(Shown::Full, rest.map(Part::table));
+        if here { answer.and_next(next) } else { answer }
+    }
+
+    /// `Caches: L1d 8 x 32 KiB, L3 2 x 16 MiB.`
+    fn cache_words(&self) -> String {
+        let caches = self.caches();
+        let words = caches.rows.iter().map(|row| {
+            let words: Vec<String> = row.iter().take(2).map(Cell::words).collect();
+            words.join(" ")
+        });
+        let words: Vec<String> = words.collect();
+        if words.is_empty() {
+            "No caches known.".into()
+        } else {
+            format!("Caches: {}.", words.join(", "))
+        }
     }
 
     /// `cpu` is what the system calls it, where the topology does not say.
@@ -60,6 +93,7 @@ impl Topology {
         Section::new("machine", "The machine", self.about(cpu), tables)
     }
 
+    /// `this machine, 2 x Intel(R) Xeon(R): 36 cores, 72 CPUs`.
     fn about(&self, cpu: Option<&str>) -> String {
         let machine = &self.machine;
         let source = match &machine.source {
@@ -68,24 +102,29 @@ impl Topology {
             Source::Synthetic(text) => format!("synthetic, '{text}'"),
             Source::Simulated(name) => format!("simulated, {name}"),
         };
-        let mut models: BTreeMap<&str, usize> = BTreeMap::new();
-        for package in &machine.packages {
-            let model = package.model.as_deref().or(cpu).unwrap_or("unknown model");
-            *models.entry(model).or_default() += 1;
-        }
-        let models = models.iter().map(|(model, count)| format!(", {count} x {model}"));
         let cpus: usize = self.initiators.iter().map(|initiator| initiator.cpus.len()).sum();
         let allowed = if machine.allowed_cpus.len() < cpus {
             format!(", of which this process may use {}", machine.allowed_cpus)
         } else {
             String::new()
         };
-        format!(
-            "{source}{}: {}, {}{allowed}",
-            models.collect::<String>(),
-            count(machine.cores.len(), "core"),
-            count(cpus, "CPU")
-        )
+        format!("{source}, {}{allowed}", self.title(cpu))
+    }
+
+    /// `2 x Intel(R) Xeon(R): 36 cores, 72 CPUs`; `cpu` is what the system calls it, where the
+    /// topology does not say.
+    pub(crate) fn title(&self, cpu: Option<&str>) -> String {
+        let machine = &self.machine;
+        let mut models: BTreeMap<&str, usize> = BTreeMap::new();
+        for package in &machine.packages {
+            let model = package.model.as_deref().or(cpu).unwrap_or("unknown model");
+            *models.entry(model).or_default() += 1;
+        }
+        let models = models.iter().map(|(model, count)| format!("{count} x {model}"));
+        let models = models.collect::<Vec<_>>().join(", ");
+        let colon = if models.is_empty() { "" } else { ": " };
+        let cpus: usize = self.initiators.iter().map(|initiator| initiator.cpus.len()).sum();
+        format!("{models}{colon}{}, {}", count(machine.cores.len(), "core"), count(cpus, "CPU"))
     }
 
     fn nodes(&self) -> Table {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::printable::printable;
+use crate::answer::{Answer, Part, Shown};
 
 /// The simulated machines that are built in; `characterize` and `topo` with `--simulate list
 /// --json` print it.
@@ -32,11 +32,9 @@ impl MachineList {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
+    pub fn answer(&self) -> Answer {
         let widest = self.machines.iter().map(|machine| machine.name.len()).max().unwrap_or(0);
-        let line = |machine: &MachineTitle| {
-            format!("{:widest$}  {}\n", printable(&machine.name), printable(&machine.title))
-        };
-        self.machines.iter().map(line).collect()
+        let line = |it: &MachineTitle| Part::words(format!("{:widest$}  ", it.name), &it.title);
+        Answer::default().and_all(Shown::Always, self.machines.iter().map(line))
     }
 }

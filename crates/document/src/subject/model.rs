@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::origin::Origin;
 use super::who::Who;
 use super::{classes, devices, distribution, flow, hybrid, latency, roofline, sharing, strategy};
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::section_text;
+use crate::answer::{Answer, Part, Shown};
+use crate::document::Section;
 
 /// Which models a record has; `model RECORD --json` prints it on its first line, and each model on
 /// a line of its own behind it, whose `schema` names its format.
@@ -26,13 +25,22 @@ pub struct ModelsOfRecord {
 }
 
 /// A model of a record for people.
-pub fn model_text(record: &Record, model: &FittedModel) -> String {
-    text_of(model, &Who::new(&record.header.machine))
+pub fn model_answer(record: &Record, model: &FittedModel) -> Answer {
+    let who = Who::new(&record.header.machine);
+    match model {
+        FittedModel::Classes(model) => classes::told(model, &who),
+        other => section_of(other, &who)
+            .map(|section| Answer::default().and_section(section, FIRST_ROWS))
+            .unwrap_or_default(),
+    }
 }
 
-fn text_of(model: &FittedModel, who: &Who) -> String {
-    let section = match model {
-        FittedModel::Classes(model) => return classes::text(model, who),
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 10;
+
+fn section_of(model: &FittedModel, who: &Who) -> Option<Section> {
+    match model {
+        FittedModel::Classes(model) => Some(classes::section(model, who)),
         FittedModel::Latency(model) => latency::section(&[], Some(model), who),
         FittedModel::Sharing(model) => sharing::section(&[], Some(model), who),
         FittedModel::Roofline(model) => roofline::section(&[], Some(model), who),
@@ -41,8 +49,21 @@ fn text_of(model: &FittedModel, who: &Who) -> String {
         FittedModel::Flow(model) => Some(flow::section(&[], Some(model), who)),
         FittedModel::Strategy(model) => Some(strategy::section(model)),
         FittedModel::Devices(model) => devices::section(&[], Some(model)),
-    };
-    section.as_ref().map(section_text).unwrap_or_default()
+    }
+}
+
+/// What it says, in a sentence or two.
+fn gist(model: &FittedModel, who: &Who) -> Option<String> {
+    match model {
+        FittedModel::Classes(model) => classes::answer(model),
+        FittedModel::Latency(model) => latency::answer(model, who),
+        FittedModel::Sharing(model) => sharing::answer(model),
+        FittedModel::Roofline(model) => roofline::answer(model, who),
+        FittedModel::Flow(model) => flow::answer(model),
+        FittedModel::Strategy(model) => Some(strategy::answer(model)),
+        FittedModel::Hybrid(_) | FittedModel::Distribution(_) | FittedModel::Devices(_) => None,
+    }
+    .or_else(|| model_findings(model, who).into_iter().next())
 }
 
 /// What a reader can do by a model, in sentences: those that end its text; none where it only shows
@@ -71,23 +92,37 @@ impl ModelsOfRecord {
         }
     }
 
-    /// For people: every model below a line with its name.
-    pub fn text(&self, fitted: &[FittedModel]) -> String {
-        let mut text = self.measured.heading();
-        for model in fitted {
-            text += &format!(
-                "\n== {} ==\n{}",
-                model.kind().as_str(),
-                text_of(model, &self.measured.who)
-            );
-        }
-        for Unavailable { model, why } in &self.unavailable {
-            text += &format!("\n== {} ==\n", model.as_str());
-            text += &paragraph("no model: ", &printable(&why.why));
-            if let Some(remedy) = &why.remedy {
-                text += &paragraph("  -> ", &printable(remedy));
-            }
-        }
-        text
+    /// For people: what each model says; every model whole with `--full`.
+    pub fn answer(&self, record: &Record, fitted: &[FittedModel]) -> Answer {
+        let name = |kind: ModelKind| format!("{:14}", kind.as_str());
+        let who = &self.measured.who;
+        let said = fitted.iter().map(|model| {
+            let gist = gist(model, who);
+            let gist = gist.unwrap_or_else(|| "shows figures and advises nothing".into());
+            Part::words(name(model.kind()), gist)
+        });
+        let lacking = self.unavailable.iter().flat_map(|Unavailable { model, why }| {
+            let why_not = Part::words(name(*model), format!("no model: {}", why.why));
+            let remedy = why.remedy.as_ref();
+            let remedy = remedy.map(|it| Part::words(format!("{:14}-> ", ""), format!("`{it}`")));
+            std::iter::once(why_not).chain(remedy)
+        });
+        let lacking: Vec<Part> = lacking.collect();
+        let first = self
+            .measured
+            .answer()
+            .and(Shown::Always, Part::Gap)
+            .and_all(Shown::First, said)
+            .and_all(Shown::First, lacking.iter().cloned());
+        let whole = fitted.iter().fold(first, |answer, model| {
+            let title = Part::Title(model.kind().as_str().into());
+            let answer = answer.and_all(Shown::Full, [Part::Gap, title]);
+            answer.and_all(Shown::Full, model_answer(record, model).full())
+        });
+        let next = [
+            ("nearfar model RECORD NAME", "one model: its tables, errors and advice"),
+            ("nearfar advise RECORD", "where a program's threads and pages belong"),
+        ];
+        whole.and_all(Shown::Full, [Part::Gap]).and_all(Shown::Full, lacking).and_next(next)
     }
 }

@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use super::figures::simulated_line;
 use super::who::Who;
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
+use crate::answer::{Answer, Emphasis, Part, Shown};
 
 /// The record that figures are from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,15 +54,23 @@ impl Origin {
         }
     }
 
-    /// The first lines of a text: host and time, and what must be known before any figure.
-    pub fn heading(&self) -> String {
-        format!("{}, {}\n", printable(&self.host), printable(&self.started)) + &self.cautions()
+    /// The beginning of an answer: host and time, and what must be known before any figure.
+    pub fn answer(&self) -> Answer {
+        Answer::saying(format!("{}, {}", self.host, self.started)).and_answer(self.caution())
     }
 
     /// That figures are simulated, and what is wrong with the record's seals.
-    pub(crate) fn cautions(&self) -> String {
-        let edited = self.sealing.finding.as_ref().map(|it| paragraph("WARNING: ", it));
-        simulated_line(self.executor).to_string() + &edited.unwrap_or_default()
+    pub(crate) fn caution(&self) -> Answer {
+        let simulated = simulated_line(self.executor).trim_end();
+        let caution = |first: &str, words: &str, emphasis| {
+            let words = words.to_string();
+            Part::Words { first: first.into(), words, emphasis }
+        };
+        let simulated = simulated.strip_prefix("SIMULATED: ");
+        let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
+        let edited = self.sealing.finding.as_ref();
+        let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
+        Answer::default().and_all(Shown::Always, simulated.into_iter().chain(edited))
     }
 }
 

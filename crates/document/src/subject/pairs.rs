@@ -4,7 +4,7 @@ use nearfar_machine::GroupBy;
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use super::class_map::class_map;
+use super::class_map::{MAP_CAPTION, MAP_WIDTH, class_map};
 use super::classes;
 use super::figures::percent_words;
 use super::sources::Sources;
@@ -57,7 +57,10 @@ pub(crate) fn section(sources: &Sources<'_>) -> Option<Section> {
          columns: whose memory. A class is a group of pairs that measure alike.",
         tables,
     );
-    let model_text = classes.map(|model| class_map(model, who, false));
+    let model_text = classes.map(|model| {
+        let map = class_map(model, who, false).text(MAP_WIDTH);
+        format!("{MAP_CAPTION}\n{map}")
+    });
     Some(Section { model_text, ..section })
 }
 

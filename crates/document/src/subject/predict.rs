@@ -14,10 +14,13 @@ use super::figures::significant;
 use super::origin::Origin;
 use super::pair_words::cpu_group;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Unit;
 use crate::table::{Cell, Column, Table};
-use crate::terminal::section_text;
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 20;
 
 /// What programs get whose accesses are shared out over classes; `predict --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,7 +42,7 @@ impl PredictedAccesses {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
+    pub fn answer(&self) -> Answer {
         let AccessPrediction { alphas, answer } = &self.result;
         let who = self.measured.as_ref().map_or_else(Who::default, |it| it.who.clone());
         let mut table = match answer {
@@ -49,16 +52,10 @@ impl PredictedAccesses {
         if let (AlphaKind::Relative, Err(why)) = (alphas.alphas_are, alphas.gamma.as_result()) {
             table.notes.insert(0, format!("The theoretical maximum is unknown: {why}."));
         }
-        let text = section_text(&Section::new(
-            "predict",
-            "What programs get",
-            alpha_words(alphas),
-            vec![table],
-        ));
-        match &self.measured {
-            Some(measured) => measured.heading() + &text,
-            None => text.trim_start().into(),
-        }
+        let section =
+            Section::new("predict", "What programs get", alpha_words(alphas), vec![table]);
+        let origin = self.measured.as_ref().map(|it| it.answer().and_gap()).unwrap_or_default();
+        origin.and_section(section, FIRST_ROWS)
     }
 }
 
@@ -196,11 +193,14 @@ mod tests {
     use nearfar_model::{Reach, Target};
 
     use super::*;
+    use crate::answer::Room;
+
+    const ALL: Room = Room { width: 100, full: true };
 
     fn programs(alphas: &[f64], shares: &[&[f64]]) -> String {
         let shares: Vec<Vec<f64>> = shares.iter().map(|shares| shares.to_vec()).collect();
         let prediction = ClassAlphas::given(alphas.into(), None).programs(&shares).unwrap();
-        PredictedAccesses::new(None, prediction).text()
+        PredictedAccesses::new(None, prediction).answer().text(ALL)
     }
 
     /// Two processes on places 0 and 3, whose initiator's nodes are 8 and 9.
@@ -212,7 +212,7 @@ mod tests {
             [(0, 8), (3, 9)].map(|(index, node)| MappingPlace { index, cpu_node: Some(node) });
         let targets = vec![target.clone(), target];
         let reach = Reach { places_are, places: places.into(), targets };
-        PredictedAccesses::new(None, alphas.processes(reach).unwrap()).text()
+        PredictedAccesses::new(None, alphas.processes(reach).unwrap()).answer().text(ALL)
     }
 
     #[test]

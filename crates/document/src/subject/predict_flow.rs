@@ -7,18 +7,22 @@ use nearfar_units::BytesPerSecond;
 use super::flow::{part_words, percents};
 use super::result::ModelResult;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, Table, WORDS};
-use crate::terminal::section_text;
 
 /// So many parts are shown; `--json` has all.
 const SHOWN_PARTS: usize = 8;
 
 /// For people.
-pub fn predict_flow_text(answer: &ModelResult<FlowPrediction>) -> String {
-    answer.measured.heading() + &section_text(&section(&answer.result, &answer.measured.who))
+pub fn predicted_streams(of: &ModelResult<FlowPrediction>) -> Answer {
+    let section = section(&of.result, &of.measured.who);
+    of.measured.answer().and_gap().and_section(section, FIRST_ROWS)
 }
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 16;
 
 fn section(of: &FlowPrediction, who: &Who) -> Section {
     Section::new(

@@ -3,15 +3,14 @@
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, Twins, Unmeasured, memory_limit, twins,
-    unmeasured,
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured,
+    measuring_command, memory_limit, twins, unmeasured,
 };
-use nearfar_record::{Check, Executor, Record, Standing};
+use nearfar_record::{Check, Experiment, Record, Standing, Suite};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use super::doctor::check_lines;
-use super::figures::simulated_line;
+use super::doctor::check_answer;
 use super::origin::{Origin, seal_check};
 use super::who::Who;
 
@@ -19,7 +18,7 @@ use super::record_doctor_words::{
     level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
     unsteady_remedy, unsteady_words,
 };
-use crate::printable::printable;
+use crate::answer::{Answer, Part, Shown};
 
 /// Which part of a machine falls short of its twins (docs/models/twins.md); `doctor RECORD --json`
 /// prints it.
@@ -41,9 +40,17 @@ impl RecordDoctor {
     /// Looks a record over. `gamma` is what a memory node can carry at most, or why it
     /// is not known.
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
-        let (twins, unmeasured) = (twins(record), unmeasured(record));
+        Self::of(&RecordFigures::new(record), gamma)
+    }
+
+    pub(crate) fn of(
+        figures: &RecordFigures<'_>,
+        gamma: Result<TheoreticalMaximum, String>,
+    ) -> Self {
+        let record = figures.record();
+        let (twins, unmeasured) = (twins(figures), unmeasured(figures));
         let (schema, measured) = ("nearfar.record-doctor/2", Origin::new(record));
-        let checks = checks(record, &twins, &unmeasured, gamma, &measured.who);
+        let checks = checks(figures, &twins, &unmeasured, gamma, &measured.who);
         Self { schema, measured, twins, unmeasured, checks }
     }
 
@@ -54,35 +61,30 @@ impl RecordDoctor {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
-        let made = match self.measured.executor {
-            Executor::Native => "measured",
-            Executor::Simulated => "worked out",
-        };
+    pub fn answer(&self) -> Answer {
         let is_even = self.twins.findings.is_empty() && self.twins.unsteady.is_empty();
-        format!(
-            "{}{}, {made} {}\n{}{}",
-            simulated_line(self.measured.executor),
-            printable(&self.measured.host),
-            printable(&self.measured.started),
-            if is_even { "" } else { LEGEND },
-            check_lines(&self.checks)
-        )
+        let legend = (!is_even).then(|| Part::words("", LEGEND));
+        self.measured
+            .answer()
+            .and_answer(check_answer(&self.checks))
+            .and_gap()
+            .and_all(Shown::Always, legend)
     }
 }
 
 /// What the words of the findings mean.
 const LEGEND: &str = "cell: one group of CPUs, memory node, kernel and number of threads; twins: cells \
-                      that should be equal; in brackets: 95 % interval\n";
+                      that should be equal; in brackets: 95 % interval";
 
 /// All checks of a record, failures first.
 fn checks(
-    record: &Record,
+    figures: &RecordFigures<'_>,
     twins: &Twins,
     unmeasured: &[Unmeasured],
     gamma: Result<TheoreticalMaximum, String>,
     who: &Who,
 ) -> Vec<Check> {
+    let record = figures.record();
     let kind = record.header.inputs.group_by;
     let check = |check: &str, standing, finding, remedy: String| Check {
         check: check.into(),
@@ -113,7 +115,7 @@ fn checks(
     let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
     checks.extend(comparison_check(record, twins));
     checks.extend(last);
-    checks.push(limit_check(record, gamma));
+    checks.push(limit_check(figures, gamma));
     checks
 }
 
@@ -153,9 +155,10 @@ fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
 }
 
 fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
-    let measure = "measure with `nearfar characterize --only pairs`";
+    let command = measuring_command(record, &[Experiment::Pairs], Suite::Standard);
+    let measure = format!("measure with `{command}`");
     let Some((most, cells)) = twins.not_compared.iter().max_by_key(|(_, cells)| **cells) else {
-        return ("the record holds no cells of pairs".into(), measure.into());
+        return ("the record holds no cells of pairs".into(), measure);
     };
     match most {
         NotCompared::FewRounds => (
@@ -178,8 +181,8 @@ fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
 }
 
 /// Nothing may exceed what the memory can carry.
-fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
-    let limit = gamma.and_then(|maximum| memory_limit(record, maximum));
+fn limit_check(figures: &RecordFigures<'_>, gamma: Result<TheoreticalMaximum, String>) -> Check {
+    let limit = gamma.and_then(|maximum| memory_limit(figures, maximum));
     let check = |standing, finding, remedy| Check {
         check: "theoretical_maximum".into(),
         standing,

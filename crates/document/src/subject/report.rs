@@ -1,20 +1,18 @@
 //! A record as a document: its sections in the order of reading, and what the models say first; and as
 //! `show` prints it.
 
-use nearfar_model::{FittedModel, ModelChoices, ModelKind};
+use nearfar_model::{FittedModel, ModelChoices, best_pairs};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
-use super::figures::count;
 use super::model::model_findings;
 use super::origin::Origin;
 use super::sources::Sources;
 use super::{
-    classes, devices, distribution, environment, flow, hybrid, latency, links, pairs, paper_tables,
-    roofline, sharing, strategy,
+    classes, devices, distribution, environment, flow, health, hybrid, latency, links, matrix,
+    pairs, paper_tables, roofline, sharing, strategy, tiles,
 };
 use crate::document::{Document, PROGRAM, Section};
-use crate::terminal::tables_text;
 
 /// A record as a document; `report RECORD -o FILE.json` writes it. All forms of the document show
 /// the same figures, rounded once.
@@ -44,12 +42,17 @@ impl Document {
 
     pub(crate) fn of(sources: &Sources<'_>) -> Self {
         let header = &sources.record.header;
+        let best = best_pairs(&sources.show.pairs);
+        let bandwidths = best.as_ref().and_then(|best| matrix::bandwidth(sources, best));
         Self {
             title: format!("{}, {}", header.host, header.started),
             is_simulated: header.executor == Executor::Simulated,
             program: PROGRAM,
             cautions: cautions(sources),
             summary: summary(sources),
+            tiles: tiles::tiles(sources, best.as_ref()),
+            health: Some(health::health(&sources.figures)),
+            matrices: bandwidths.into_iter().chain(matrix::latency(sources)).collect(),
             sections: sections(sources),
             paper_tables: paper_tables::paper_tables(sources),
         }
@@ -101,7 +104,7 @@ fn summary(sources: &Sources<'_>) -> Vec<String> {
 }
 
 /// All that the record holds something for.
-fn sections(sources: &Sources<'_>) -> Vec<Section> {
+pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
     const ORDER: [Experiment; 9] = [
         Experiment::Pairs,
         Experiment::Latency,
@@ -122,7 +125,7 @@ fn sections(sources: &Sources<'_>) -> Vec<Section> {
 }
 
 /// What the record holds of an experiment.
-fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Option<Section> {
+pub(super) fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Option<Section> {
     let show = &sources.show;
     let who = &show.measured.who;
     match experiment {
@@ -138,40 +141,5 @@ fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Option<Sectio
         Experiment::Devices if show.devices.is_empty() => None,
         Experiment::Devices => devices::section(&show.devices, sources.devices()),
         Experiment::Commands => None,
-    }
-}
-
-/// What was measured and what it rests on, for people.
-pub fn show_text(record: &Record) -> String {
-    // What these say of a record is as good as measured: classes, factors, how runs spread.
-    let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
-    let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
-    let show = &sources.show;
-    let mut text = show.head();
-    for experiment in Experiment::ALL {
-        text += &experiment_text(&sources, experiment);
-    }
-    text += &show.evidence();
-    text += &show.not_measured();
-    text + &show.warning_lines()
-}
-
-/// What the record holds of an experiment, or why it holds nothing; empty for one that was
-/// not asked for.
-fn experiment_text(sources: &Sources<'_>, experiment: Experiment) -> String {
-    let show = &sources.show;
-    if let Some(section) = of_experiment(sources, experiment) {
-        return format!("\n== {} =={}", section.title, tables_text(&section));
-    }
-    if experiment == Experiment::Commands && show.placed_programs > 0 {
-        let cases = count(show.placed_programs, "placement");
-        return format!(
-            "\n{cases} of programs; `nearfar sensitivity --from RECORD` shows their runs\n"
-        );
-    }
-    if show.experiments.contains(&experiment) {
-        show.why_nothing(experiment)
-    } else {
-        String::new()
     }
 }

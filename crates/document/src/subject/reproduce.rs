@@ -4,9 +4,8 @@ use nearfar_reproduce::{Paper, Row, Status};
 use serde::Serialize;
 
 use super::figures::{count, significant};
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::table_with_numbers;
+use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
 /// The papers' tables, worked out again; `reproduce --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,28 +60,40 @@ impl ReproducedPapers {
         self.papers.iter().any(|paper| paper.fail > 0)
     }
 
-    /// For people.
-    pub fn text(&self) -> String {
-        let papers: Vec<String> = self.papers.iter().map(ReproducedPaper::text).collect();
-        papers.join("\n")
+    /// For people: the count of rows by paper, or of one paper by its tables.
+    pub fn answer(&self) -> Answer {
+        if let [paper] = self.papers.as_slice() {
+            return paper.answer();
+        }
+        let row = |paper: &ReproducedPaper| {
+            let counts = [paper.pass, paper.explained, paper.fail, paper.given];
+            let name = std::iter::once(Cell::text(&paper.key));
+            name.chain(counts.map(Cell::text)).collect::<Vec<_>>()
+        };
+        let columns = ["paper", "pass", "explained", "FAIL", "inputs"].map(Column::words);
+        let rows = self.papers.iter().map(row);
+        let table = Table::new("The papers' printed values, computed again", columns, rows);
+        let failed = |paper: &ReproducedPaper| {
+            let fails = paper.rows.iter().filter(|row| row.status == Status::Fail);
+            let words = |row: &Row| format!("{}: {}", paper.key, row.item);
+            fails.map(words).map(fail_part).collect::<Vec<_>>()
+        };
+        let next = [("nearfar reproduce PAPER", "its tables"), ("--full", "every row")];
+        let first = Answer::default()
+            .and_table(table, usize::MAX)
+            .and_all(Shown::Always, self.papers.iter().flat_map(failed))
+            .and_next(next);
+        let whole = self.papers.iter().flat_map(|paper| paper.whole());
+        first.and_all(Shown::Full, whole)
     }
 }
 
+fn fail_part(words: String) -> Part {
+    Part::Words { first: "FAIL  ".into(), words, emphasis: Emphasis::Failed }
+}
+
 impl ReproducedPaper {
-    fn text(&self) -> String {
-        let title = format!("{}: {}", printable(&self.key), printable(&self.title));
-        let mut text = paragraph("", &title);
-        let mut rows = self.rows.as_slice();
-        while let Some(first) = rows.first() {
-            let heading = heading(first);
-            let (group, rest) =
-                rows.split_at(rows.iter().take_while(|row| self::heading(row) == heading).count());
-            text += &format!("\n{}\n", printable(heading));
-            text += &group_table(group);
-            text += &reasons(group);
-            text += &inputs(group);
-            rows = rest;
-        }
+    fn counts(&self) -> String {
         let kinds = [(self.round_trip, "round trip"), (self.predicted, "prediction")];
         let kinds: Vec<String> = kinds
             .iter()
@@ -93,16 +104,74 @@ impl ReproducedPaper {
             [] => String::new(),
             kinds => format!(" ({})", kinds.join(", ")),
         };
-        text + &format!(
-            "\n{}: {} pass{kinds}, {} explained, {} fail; {} given\n",
-            printable(&self.key),
+        format!(
+            "{}: {} pass{kinds}, {} explained, {} fail; {}",
+            self.key,
             self.pass,
             self.explained,
             self.fail,
-            self.given
+            count(self.given, "input")
         )
     }
+
+    /// Its rows with the same heading, one group after the other.
+    fn groups(&self) -> impl Iterator<Item = (&str, &[Row])> {
+        self.rows.chunk_by(|one, other| heading(one) == heading(other)).map(|group| {
+            let name = group.first().map_or("", heading);
+            (name, group)
+        })
+    }
+
+    fn answer(&self) -> Answer {
+        let row = |(name, group): (&str, &[Row])| {
+            let count = |status| group.iter().filter(|row| row.status == status).count();
+            let errors = group.iter().filter(|row| row.status != Status::Given);
+            let errors = errors.filter_map(|row| row.error);
+            let largest = errors.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+            vec![
+                Cell::text(name),
+                Cell::text(count(Status::Pass)),
+                Cell::text(count(Status::Explained)),
+                Cell::text(count(Status::Fail)),
+                Cell::text(count(Status::Given)),
+                largest.map_or(Cell::Empty, |error| Cell::Text(signed_percent(error))),
+            ]
+        };
+        let names = ["", "pass", "explained", "FAIL", "inputs", "largest error"];
+        let rows = self.groups().map(row);
+        let table = Table::new("By table and figure", names.map(Column::words), rows);
+        let fails = self.rows.iter().filter(|row| row.status == Status::Fail);
+        let fails = fails.map(|row| {
+            let why = row.why.as_deref().unwrap_or("no reason known");
+            fail_part(format!("{}: {why}", row.item))
+        });
+        let full = format!("nearfar reproduce {} --full", self.key);
+        let next = (full, "every row: printed, ours, error, reason".to_string());
+        Answer::saying(self.title.clone())
+            .and_says(self.counts())
+            .and(Shown::First, Part::Table { table, first_rows: FIRST_GROUPS })
+            .and_all(Shown::Always, fails.take(FIRST_FAILS))
+            .and_all(Shown::First, [Part::Gap, Part::Next(vec![next])])
+            .and_all(Shown::Full, self.whole())
+    }
+
+    /// Every row, and the reasons.
+    fn whole(&self) -> Vec<Part> {
+        let mut parts = vec![Part::Gap, Part::words("", format!("{}: {}", self.key, self.title))];
+        for (name, group) in self.groups() {
+            parts.push(Part::Gap);
+            parts.extend(group_table(name, group).map(Part::table));
+            parts.extend(reasons(group).into_iter().map(|reason| Part::words(" ", reason)));
+            parts.extend(inputs(name, group).map(|words| Part::words(" ", words)));
+        }
+        parts.extend([Part::Gap, Part::words("", self.counts())]);
+        parts
+    }
 }
+
+/// Tables, and rows that fail, of the first screen.
+const FIRST_GROUPS: usize = 26;
+const FIRST_FAILS: usize = 4;
 
 /// `table 5.2` of `table 5.2, amd-2p, memory, class 0, alpha`.
 fn heading(row: &Row) -> &str {
@@ -114,30 +183,29 @@ fn place(row: &Row) -> &str {
     row.item.split_once(", ").map_or(&row.item, |(_, place)| place)
 }
 
-fn group_table(group: &[Row]) -> String {
-    let header = ["", "printed", "ours", "error", "status"].map(String::from).to_vec();
-    let rows: Vec<Vec<String>> = group
-        .iter()
-        .filter(|row| row.status != Status::Given)
-        .map(|row| {
-            vec![
-                printable(place(row)).into_owned(),
-                number(row.printed),
-                row.ours.map_or("-".into(), number),
-                row.error.map_or("-".into(), signed_percent),
-                status_word(row.status).into(),
-            ]
-        })
-        .collect();
-    if rows.is_empty() { String::new() } else { table_with_numbers(header, rows, 1..4) }
+/// `None` of inputs alone.
+fn group_table(name: &str, group: &[Row]) -> Option<Table> {
+    let rows = group.iter().filter(|row| row.status != Status::Given).map(|row| {
+        vec![
+            Cell::text(place(row)),
+            Cell::Text(number(row.printed)),
+            row.ours.map_or(Cell::Empty, |ours| Cell::Text(number(ours))),
+            row.error.map_or(Cell::Empty, |error| Cell::Text(signed_percent(error))),
+            Cell::text(status_word(row.status)),
+        ]
+    });
+    let names = ["", "printed", "ours", "error", "status"];
+    Table::new(name, names.map(Column::words), rows).unless_empty()
 }
 
 /// Inputs are counted: their tables are the paper's, and long.
-fn inputs(group: &[Row]) -> String {
+fn inputs(name: &str, group: &[Row]) -> Option<String> {
+    let is_alone = group.iter().all(|row| row.status == Status::Given);
+    let of = if is_alone { format!("{name}: ") } else { String::new() };
     match group.iter().filter(|row| row.status == Status::Given).count() {
-        0 => String::new(),
-        1 => " 1 input (--json has it)\n".into(),
-        count => format!(" {count} inputs (--json has them)\n"),
+        0 => None,
+        1 => Some(format!("{of}1 input (--json has it)")),
+        count => Some(format!("{of}{count} inputs (--json has them)")),
     }
 }
 
@@ -148,7 +216,7 @@ fn signed_percent(fraction: f64) -> String {
 }
 
 /// Each reason once, with what it explains; of rows that pass only what that shows.
-fn reasons(group: &[Row]) -> String {
+fn reasons(group: &[Row]) -> Vec<String> {
     let mut reasons: Vec<(&str, Status, Vec<&str>)> = Vec::new();
     for row in group.iter().filter(|row| row.status != Status::Given) {
         let Some(why) = &row.why else { continue };
@@ -169,7 +237,7 @@ fn reasons(group: &[Row]) -> String {
                     format!("{}: ", status_word(*status))
                 }
             };
-            paragraph(" ", &format!("{status}{}{}", printable(&places), printable(why)))
+            format!("{status}{places}{why}")
         })
         .collect()
 }
@@ -193,6 +261,7 @@ mod tests {
     use nearfar_reproduce::Paper;
 
     use super::*;
+    use crate::answer::Room;
 
     fn row(item: &str, printed: f64, ours: Option<f64>, status: Status, why: Option<&str>) -> Row {
         Row {
@@ -231,12 +300,13 @@ mod tests {
         round_trip.rows.insert(4, back.after_round_trip());
         let mut several_reasons = paper();
         several_reasons.rows[3].why = Some("another".into());
-        let text =
-            view.text() + "\n" + &ReproducedPapers::new(&[round_trip, several_reasons]).text();
-        assert!(
-            text.lines().all(|line| line.chars().count() <= crate::terminal::paragraph::WIDTH),
-            "{text}"
-        );
+        let two = ReproducedPapers::new(&[round_trip, several_reasons]);
+        let text = |full| {
+            let room = Room { width: 80, full };
+            view.answer().text(room) + "\n" + &two.answer().text(room)
+        };
+        let text = text(false) + "\n" + &text(true);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         expect_file!["../../tests/golden/reproduce.txt"].assert_eq(&text);
     }
 

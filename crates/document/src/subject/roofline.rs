@@ -245,6 +245,24 @@ fn ratio(value: f64) -> String {
     format_significant(value, 3)
 }
 
+/// The answer in a sentence, for the first initiator.
+pub(crate) fn answer(model: &Roofline, who: &Who) -> Option<String> {
+    let chart = model.charts.first()?;
+    chart.advice.iter().find_map(|advice| match advice {
+        RooflineAdvice::ComputeBetter { roof, intensity, .. } => {
+            let roof = chart.roofs.get(*roof)?;
+            Some(format!(
+                "Below {} FLOPs per byte {} limits {} ({}), above it their arithmetic.",
+                significant(*intensity, 3),
+                roof_words(roof.roof, roof.is_local),
+                who.cpus(chart.initiator),
+                Figure::of(&roof.bandwidth).words()
+            ))
+        }
+        _ => None,
+    })
+}
+
 /// What follows for the first initiator; the other charts are in the JSON.
 pub(crate) fn findings(model: &Roofline, who: &Who) -> Vec<String> {
     let Some(chart) = model.charts.first() else { return Vec::new() };

@@ -11,21 +11,21 @@ use super::figures::{count, percent_words, significant};
 use super::result::ModelResult;
 use super::roofline::roof_words;
 use super::who::Who;
+use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, GFLOP, ONE, Table, WORDS};
-use crate::terminal::section_text;
 
 /// What `predict` says of programs: each on the first initiator, and in a line what differs on others.
-pub fn predict_roofline_text(answer: &ModelResult<PlacedPrograms>) -> String {
-    let sections = answer
-        .result
-        .points
-        .iter()
-        .filter_map(|it| section(&answer.result, it, &answer.measured.who));
-    let texts = sections.map(|section| section_text(&section));
-    answer.measured.heading() + &texts.collect::<String>()
+pub fn programs_below_roofs(of: &ModelResult<PlacedPrograms>) -> Answer {
+    let points = of.result.points.iter();
+    let sections = points.filter_map(|it| section(&of.result, it, &of.measured.who));
+    let first_rows = (MOST_ROWS / of.result.points.len().max(1)).max(4);
+    sections.fold(of.measured.answer(), |answer, it| answer.and_gap().and_section(it, first_rows))
 }
+
+/// Rows of the first screen, of all programs.
+const MOST_ROWS: usize = 20;
 
 fn section(answer: &PlacedPrograms, of: &PlacedProgram, who: &Who) -> Option<Section> {
     let first = of.initiators.first()?;

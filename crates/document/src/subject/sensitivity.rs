@@ -2,24 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::MemoryPolicy;
-use nearfar_model::{
-    BoundsStanding, PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity,
-};
-use nearfar_record::{Better, Record, RunSummary, TriedCounter};
+use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity};
+use nearfar_record::{Better, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
-use super::figures::{count, percent_words, rounded, significant};
+use super::figures::{count, percent_words, significant};
 use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
+use super::sensitivity_words::{memory_words, name, notes, ratio, ratio_span, runs_of, share};
 use super::who::Who;
-use crate::printable::printable;
-use crate::terminal::paragraph::{folded, paragraph};
-use crate::terminal::table::{table, table_in_blocks, table_with_numbers};
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
-/// Below this fraction of the pages a line says that they were elsewhere.
-const PLACED: f64 = 0.9;
+/// What the first screen has room for: programs told one by one, placements of each, notes of each.
+const FIRST_PROGRAMS: usize = 2;
+const FIRST_ROWS: usize = 6;
+const FIRST_NOTES: usize = 2;
 
 /// How sensitive programs are to where their memory is (docs/sensitivity.md); `sensitivity --json`
 /// prints it.
@@ -67,22 +66,33 @@ impl ProgramRuns {
         }
     }
 
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.measured.heading();
+    /// For people: what each program loses on the memory that is worst for it, then where.
+    pub fn answer(&self) -> Answer {
+        let origin = self.measured.answer();
         if let Some(why) = &self.nothing_to_choose {
-            return text + &paragraph("", &printable(why));
+            return origin.and_says(why.clone());
         }
-        if let Some(record) = &self.record {
-            text += &format!("record of the runs: {}\n", printable(record));
+        let programs = &self.found.programs;
+        let mut answer = origin.and_gap();
+        let is_short = programs.len() <= if self.is_matrix() { 1 } else { FIRST_PROGRAMS };
+        if !is_short {
+            let summary = Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS };
+            answer = answer.and(Shown::First, summary);
+        } else {
+            let told = programs.iter().flat_map(|program| [self.sentence(program), share(program)]);
+            answer = answer.and_all(Shown::First, told.flatten().map(|it| Part::words("", it)));
         }
-        text += &paragraph("", &self.what_counts());
-        text += &paragraph("", &self.where_bounds_are_from());
-        text += &unavailable(self.counters.as_deref().unwrap_or_default());
-        for program in &self.found.programs {
-            text += &self.program(program);
+        for program in programs {
+            answer = answer.and_answer(self.program(program, is_short));
         }
-        text + &self.best_programs()
+        answer = answer.and_answer(self.best_programs()).and_gap();
+        let record = self.record.as_ref().map(|path| Part::words("record of the runs: ", path));
+        let counters = self.counters.as_deref().unwrap_or_default();
+        answer
+            .and_says(self.what_counts())
+            .and_answer(self.where_bounds_are_from())
+            .and_answer(unavailable(counters))
+            .and_all(Shown::Always, record)
     }
 
     fn is_matrix(&self) -> bool {
@@ -97,136 +107,221 @@ impl ProgramRuns {
 
     fn what_counts(&self) -> String {
         let better = match self.found.better {
-            Better::Higher => "the higher the better",
-            Better::Lower => "the lower the better",
+            Better::Higher => "higher is better",
+            Better::Lower => "lower is better",
         };
         let what = match &self.found.metric {
             Some(metric) => {
-                let unit = metric.unit.as_ref();
-                let unit = unit.map_or_else(String::new, |unit| format!("{}, ", printable(unit)));
-                format!("{unit}what '{}' finds last in a run's output", printable(&metric.pattern))
+                let unit =
+                    metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
+                format!("{unit}what '{}' finds last in a run's output", metric.pattern)
             }
-            None => "from the start of a run to its end".into(),
+            None => "of a whole run".into(),
         };
         format!(
-            "{}: {what}, {better}; median over runs, give or take half its interval. performance: \
-             against the same CPUs with their own memory.",
+            "{}: {what}, {better}; median of the runs ± half of its 95 % interval. of local: \
+             performance / that of the same CPUs with local memory.",
             self.figure_name()
         )
     }
 
-    fn where_bounds_are_from(&self) -> String {
-        match (&self.reference, &self.alphas) {
-            (Some(reference), Some(alphas)) => {
-                let alphas: Vec<String> = alphas.iter().map(|it| significant(*it, 3)).collect();
-                format!(
-                    "serial, D, overlap: what a program gets that only moves data, by the classes \
-                     of {} (alpha {}); expected: with the program's own share of such time.",
-                    printable(reference),
-                    alphas.join(", ")
-                )
-            }
-            _ => "What bandwidth allows is not known: give a record of this machine by --record \
-                  (`nearfar characterize` makes one)."
-                .into(),
-        }
-    }
-
-    fn program(&self, program: &ProgramSensitivity) -> String {
-        let mut text = format!("\n{}\n", name(&program.label));
-        if self.is_matrix() {
-            text += &self.matrix(program);
-        } else {
-            text += &self.placements(program);
-        }
-        text += &share_line(program, self.reference.is_some());
-        text + &notes(program, &self.measured.who) + &sensitivity_counters::notes(program)
-    }
-
-    fn placements(&self, program: &ProgramSensitivity) -> String {
-        let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
-        let mut header = vec!["memory", "pages\nthere", self.figure_name(), "give or\ntake"];
-        header.push("perform-\nance");
-        if has_bounds {
-            header.extend(["serial", "D", "overlap", "expected"]);
-        }
-        let header: Vec<String> = header.into_iter().map(String::from).collect();
-        let rows = program.placements.iter().map(|runs| {
-            let figure =
-                |of: fn(&RunSummary) -> String| runs.runs.as_ref().map_or_else(|| "-".into(), of);
-            let mut row = vec![
-                memory_words(runs),
-                runs.placed_share.map_or_else(|| "-".into(), percent_words),
-                figure(|figure| format_significant(figure.figure.median, 4)),
-                figure(give_or_take),
-                runs.performance.map_or_else(|| "-".into(), |it| ratio(it.ratio)),
-            ];
-            if has_bounds {
-                let bound = |value: Option<f64>| value.map_or_else(|| "-".into(), ratio);
-                let bounds = runs.bounds.as_ref();
-                row.push(bound(bounds.map(|bounds| bounds.d_serial)));
-                row.push(bound(bounds.map(|bounds| bounds.d)));
-                row.push(bound(bounds.map(|bounds| bounds.d_overlap)));
-                row.push(runs.expected.map_or_else(|| "-".into(), ratio_span));
-            }
-            row
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
-        let cpus = program.placements.first().map_or_else(String::new, |runs| {
-            format!("on {}, {}\n", self.measured.who.cpus(runs.initiator), runs_of(program))
-        });
-        cpus + &table(header, rows, 1) + &counted(program, &self.costs(program))
-    }
-
-    /// Time or metric, and performance, of each placement.
-    fn costs(&self, program: &ProgramSensitivity) -> [(String, Vec<String>); 2] {
-        let each = |of: fn(&PlacedRuns) -> Option<String>| {
-            program.placements.iter().map(|runs| of(runs).unwrap_or_else(|| "-".into())).collect()
+    fn where_bounds_are_from(&self) -> Answer {
+        let (Some(reference), Some(alphas)) = (&self.reference, &self.alphas) else {
+            return Answer::saying(
+                "What bandwidth allows is not known: add --record with a record of this machine \
+                 (`nearfar characterize` makes one).",
+            );
         };
-        let figure = |runs: &PlacedRuns| {
-            runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
-        };
-        let performance = |runs: &PlacedRuns| runs.performance.map(|it| ratio(it.ratio));
-        [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
-    }
-
-    /// CPUs against nodes: figures, and performance below them.
-    fn matrix(&self, program: &ProgramSensitivity) -> String {
-        let figures = cells(program, &self.measured.who, |runs| {
-            runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
-        });
-        let ratios =
-            cells(program, &self.measured.who, |runs| runs.performance.map(|it| ratio(it.ratio)));
-        let what = format!("{}, {}", self.figure_name(), runs_of(program));
-        format!(
-            "{what}\n{figures}performance\n{ratios}{}",
-            counted_matrix(program, &self.measured.who)
+        let alphas: Vec<String> = alphas.iter().map(|it| significant(*it, 3)).collect();
+        let bounds = "bandwidth allows: what a program gets that only moves data (D, between serial and \
+                      overlap); expected: with the share of its time that scales with bandwidth.";
+        Answer::saying(bounds).and(
+            Shown::Full,
+            Part::words("", format!("By the classes of {reference}, alpha {}.", alphas.join(", "))),
         )
     }
 
-    fn best_programs(&self) -> String {
-        if self.found.best.is_empty() {
-            return String::new();
+    /// The figure of a placement, and what it is off.
+    fn figure(runs: &PlacedRuns) -> Option<String> {
+        let runs = runs.runs.as_ref()?;
+        let median = format_significant(runs.figure.median, 4);
+        let half = runs.figure.relative_half_width();
+        Some(if half.is_finite() { format!("{median} ±{}", percent_words(half)) } else { median })
+    }
+
+    /// What a program gets of local memory and of the worst for it.
+    fn sentence(&self, program: &ProgramSensitivity) -> Option<String> {
+        let unit = match &self.found.metric {
+            Some(metric) => {
+                metric.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"))
+            }
+            None => " s".into(),
+        };
+        let label = name(&program.label);
+        let median = |runs: &PlacedRuns| {
+            let figure = runs.runs.as_ref().map(|runs| runs.figure.median);
+            figure.map(|median| format!("{}{unit}", format_significant(median, 4)))
+        };
+        let with_ratio = |runs: &'_ PlacedRuns| runs.performance.map(|it| it.ratio);
+        let rated = program.placements.iter().filter(|runs| !runs.is_local);
+        let rated = rated.filter_map(|runs| Some((runs, with_ratio(runs)?)));
+        let worst = rated.min_by(|one, other| one.1.total_cmp(&other.1));
+        let Some((worst, performance)) = worst else {
+            return Some(format!("{label}: {}", runs_of(program)));
+        };
+        let own = program.placements.iter();
+        let mut own = own.filter(|runs| runs.is_local && runs.initiator == worst.initiator);
+        let local =
+            own.find_map(median).map_or_else(String::new, |it| format!("{it} with local memory, "));
+        let where_to = memory_words(worst);
+        let at = median(worst).unwrap_or_default();
+        Some(format!(
+            "{label}: {local}{at} with {where_to}: {} of local performance",
+            ratio(performance)
+        ))
+    }
+
+    /// The programs, a row for each.
+    fn summary(&self) -> Table {
+        let columns =
+            ["program", self.figure_name(), "worst memory", "of local", "bandwidth-bound"];
+        let row = |program: &ProgramSensitivity| {
+            let rated = program.placements.iter().filter(|runs| !runs.is_local);
+            let rated = rated.filter_map(|runs| Some((runs, runs.performance?.ratio)));
+            let worst = rated.min_by(|one, other| one.1.total_cmp(&other.1));
+            let local = program.placements.iter().find(|runs| runs.is_local);
+            vec![
+                Cell::text(name(&program.label)),
+                local.and_then(Self::figure).map_or(Cell::Empty, Cell::text),
+                worst.map_or(Cell::Empty, |(runs, _)| Cell::text(memory_words(runs))),
+                worst.map_or(Cell::Empty, |(_, performance)| Cell::text(ratio(performance))),
+            ]
+        };
+        Table::new("", columns.map(Column::words), self.found.programs.iter().map(row))
+    }
+
+    /// Its placements, in the first screen too where there is room for it.
+    fn program(&self, program: &ProgramSensitivity, in_first: bool) -> Answer {
+        let shown = if in_first { Shown::Always } else { Shown::Full };
+        let title = format!("{}, {}", name(&program.label), runs_of(program));
+        let mut answer =
+            Answer::default().and(Shown::Full, Part::Gap).and(Shown::Full, Part::Title(title));
+        let told = [self.sentence(program), share(program)].into_iter().flatten();
+        answer = answer.and_all(Shown::Full, told.map(|words| Part::words("", words)));
+        let table = |table| Part::Table { table, first_rows: FIRST_ROWS };
+        answer = if self.is_matrix() {
+            let [figures, ratios] = self.matrices(program);
+            let first = Part::Table { table: figures, first_rows: 2 * FIRST_ROWS };
+            answer.and(shown, first).and(Shown::Full, Part::table(ratios)).and_all(
+                Shown::Full,
+                counted_matrix(program, &self.measured.who).into_iter().map(Part::table),
+            )
+        } else {
+            let is_alone = self.found.programs.len() == 1;
+            let of_counters = if is_alone { Shown::Always } else { Shown::Full };
+            answer
+                .and(shown, table(self.placements(program)))
+                .and_all(Shown::Full, self.bounds(program).map(Part::table))
+                .and_all(of_counters, counted(program).map(table))
+        };
+        let notes: Vec<Part> = notes(program, &self.measured.who)
+            .into_iter()
+            .chain(sensitivity_counters::notes(program))
+            .map(|note| Part::words("note: ", note))
+            .collect();
+        let left = notes.len().saturating_sub(FIRST_NOTES);
+        let more =
+            (left > 0).then(|| Part::words("", format!("{}: --full", count(left, "more note"))));
+        let first = notes.iter().take(FIRST_NOTES).cloned().chain(more);
+        let first: Vec<Part> = if in_first { first.collect() } else { Vec::new() };
+        answer.and_all(Shown::First, first).and_all(Shown::Full, notes)
+    }
+
+    fn placements(&self, program: &ProgramSensitivity) -> Table {
+        let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
+        let mut columns = vec!["memory", self.figure_name(), "of local"];
+        if has_bounds {
+            columns.extend(["bandwidth allows", "expected"]);
         }
-        let mut text = String::new();
+        let rows = program.placements.iter().map(|runs| {
+            let mut row = vec![
+                Cell::text(memory_words(runs)),
+                Self::figure(runs).map_or(Cell::Empty, Cell::text),
+                runs.performance.map_or(Cell::Empty, |it| Cell::text(ratio(it.ratio))),
+            ];
+            if has_bounds {
+                let bounds = runs.bounds.as_ref();
+                row.push(bounds.map_or(Cell::Empty, |bounds| Cell::text(ratio(bounds.d))));
+                row.push(runs.expected.map_or(Cell::Empty, |it| Cell::text(ratio_span(it))));
+            }
+            row
+        });
+        let caption = program.placements.first().map_or_else(String::new, |runs| {
+            let cpus = self.measured.who.cpus(runs.initiator);
+            format!("{} on {cpus}", name(&program.label))
+        });
+        Table::new(caption, columns.into_iter().map(Column::words), rows)
+    }
+
+    /// Where its pages were, and the bounds by another way to count.
+    fn bounds(&self, program: &ProgramSensitivity) -> Option<Table> {
+        let has = |runs: &PlacedRuns| runs.bounds.is_some() || runs.placed_share.is_some();
+        if !program.placements.iter().any(has) {
+            return None;
+        }
+        let columns = ["memory", "pages there", "serial", "D", "overlap"].map(Column::words);
+        let bound = |value: Option<f64>| value.map_or(Cell::Empty, |it| Cell::text(ratio(it)));
+        let rows = program.placements.iter().map(|runs| {
+            let bounds = runs.bounds.as_ref();
+            vec![
+                Cell::text(memory_words(runs)),
+                runs.placed_share.map_or(Cell::Empty, |it| Cell::text(percent_words(it))),
+                bound(bounds.map(|bounds| bounds.d_serial)),
+                bound(bounds.map(|bounds| bounds.d)),
+                bound(bounds.map(|bounds| bounds.d_overlap)),
+            ]
+        });
+        Some(Table::new("", columns, rows))
+    }
+
+    /// CPUs against nodes: figures, and performance.
+    fn matrices(&self, program: &ProgramSensitivity) -> [Table; 2] {
+        let label = name(&program.label);
+        let figures = cells(
+            &format!("{label}: {}", self.figure_name()),
+            program,
+            &self.measured.who,
+            |runs| runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4)),
+        );
+        let ratios = cells(&format!("{label}: of local"), program, &self.measured.who, |runs| {
+            runs.performance.map(|it| ratio(it.ratio))
+        });
+        [figures, ratios]
+    }
+
+    fn best_programs(&self) -> Answer {
+        let mut answer = Answer::default();
+        if self.found.best.is_empty() {
+            return answer;
+        }
         if self.found.programs.len() > 1 {
-            text += "\nthe best program of each pair\n";
-            let header = ["CPUs", "memory node", "program", self.figure_name()].map(String::from);
+            let columns = ["CPUs", "memory node", "program", self.figure_name()];
             let rows = self.found.best.iter().map(|pair| {
                 vec![
-                    self.measured.who.cpus(pair.initiator),
-                    pair.memory_node.to_string(),
-                    name(&pair.label),
-                    format_significant(pair.runs.figure.median, 4),
+                    Cell::text(self.measured.who.cpus(pair.initiator)),
+                    Cell::text(pair.memory_node),
+                    Cell::text(name(&pair.label)),
+                    Cell::text(format_significant(pair.runs.figure.median, 4)),
                 ]
             });
-            text += &table(header.into(), rows.collect(), 3);
+            let best =
+                Table::new("The best program of each pair", columns.map(Column::words), rows);
+            answer = answer.and_table(best, FIRST_ROWS);
         }
         if self.found.classes.is_empty() {
-            return text;
+            return answer;
         }
-        text += &format!("\nclasses by the best run of each pair, {}\n", self.figure_name());
-        let header = ["class", "best", "worst", "alpha to class 0", "pairs"];
+        let columns = ["class", "best", "worst", "alpha to class 0", "pairs"].map(Column::words);
         let rows = self.found.classes.iter().map(|class| {
             let pairs: Vec<String> = class
                 .pairs
@@ -236,149 +331,124 @@ impl ProgramRuns {
                 })
                 .collect();
             vec![
-                class.class.to_string(),
-                format_significant(class.best, 4),
-                format_significant(class.worst, 4),
-                significant(class.alpha_relative, 4),
-                folded(pairs.join(", ").split(' '), 48).join("\n"),
+                Cell::text(class.class),
+                Cell::text(format_significant(class.best, 4)),
+                Cell::text(format_significant(class.worst, 4)),
+                Cell::text(significant(class.alpha_relative, 4)),
+                Cell::text(pairs.join(", ")),
             ]
         });
-        let header: Vec<String> = header.map(String::from).into();
-        text += &table_with_numbers(header, rows.collect(), 1..4);
-        if self.found.classes.iter().any(|class| class.border_within_noise) {
-            text +=
-                "note: a border between classes is within the runs' noise; give more --rounds\n";
+        let caption = format!("Classes by the best run of each pair, {}", self.figure_name());
+        let classes = Table::new(caption, columns, rows);
+        // The first screen has how many pairs there are, and not which.
+        let mut short = classes.clone();
+        for (row, class) in short.rows.iter_mut().zip(&self.found.classes) {
+            row.splice(4.., [Cell::text(class.pairs.len())]);
         }
-        text
+        answer = answer
+            .and(Shown::First, Part::Table { table: short, first_rows: FIRST_ROWS })
+            .and(Shown::Full, Part::table(classes));
+        if self.found.classes.iter().any(|class| class.border_within_noise) {
+            let note = "a border between classes is within the runs' noise: give more --rounds";
+            answer = answer.and(Shown::Always, Part::words("note: ", note));
+        }
+        answer
     }
 }
 
 /// A table of a cell for the CPUs of each group and each node.
 pub(crate) fn cells(
+    caption: &str,
     program: &ProgramSensitivity,
     who: &Who,
     cell: impl Fn(&PlacedRuns) -> Option<String>,
-) -> String {
-    let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
+) -> Table {
+    let mut rows: BTreeMap<u32, BTreeMap<u32, Cell>> = BTreeMap::new();
     let mut nodes: BTreeSet<u32> = BTreeSet::new();
     for runs in &program.placements {
         let Some(node) = runs.memory_node else { continue };
         nodes.insert(node);
-        let text = cell(runs).unwrap_or_else(|| "-".into());
-        rows.entry(runs.initiator).or_default().insert(node, text);
+        let cell = cell(runs).map_or(Cell::Empty, Cell::text);
+        rows.entry(runs.initiator).or_default().insert(node, cell);
     }
-    let mut header = vec!["CPUs".into()];
-    header.extend(nodes.iter().map(|node| format!("node {node}")));
-    let row = |(initiator, of): (&u32, &BTreeMap<u32, String>)| {
-        let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
-        std::iter::once(who.label(*initiator)).chain(nodes.iter().map(cell)).collect()
+    let columns = std::iter::once(Column::words("CPUs"))
+        .chain(nodes.iter().map(|node| Column::words(format!("node {node}"))));
+    let row = |(initiator, mut of): (u32, BTreeMap<u32, Cell>)| {
+        let cells = nodes.iter().map(|node| of.remove(node).unwrap_or(Cell::Empty));
+        std::iter::once(Cell::text(who.label(initiator))).chain(cells).collect()
     };
-    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    table_in_blocks(&header, &rows)
+    let rows: Vec<Vec<Cell>> = rows.into_iter().map(row).collect();
+    Table::new(caption, columns, rows)
 }
 
-pub(crate) fn memory_words(runs: &PlacedRuns) -> String {
-    match (runs.memory_node, runs.is_local) {
-        (Some(node), true) => format!("node {node}, its own"),
-        (Some(node), false) => format!("node {node}"),
-        (None, _) => match &runs.binding.memory {
-            MemoryPolicy::Interleave(nodes) => format!("nodes {nodes} in turn"),
-            _ => "several nodes".into(),
-        },
-    }
-}
+#[cfg(test)]
+mod tests {
+    use nearfar_record::{Executor, Outcome};
 
-fn ratio(value: f64) -> String {
-    rounded(value, 3)
-}
+    use super::*;
+    use crate::answer::Room;
+    use crate::subject::origin::Seals;
 
-fn ratio_span([low, high]: [f64; 2]) -> String {
-    let (low, high) = (ratio(low), ratio(high));
-    if low == high { low } else { format!("{low} to {high}") }
-}
-
-fn give_or_take(runs: &RunSummary) -> String {
-    let half = runs.figure.relative_half_width();
-    if half.is_finite() { percent_words(half) } else { "-".into() }
-}
-
-/// `6 runs`, `6 to 15 runs`.
-fn runs_of(program: &ProgramSensitivity) -> String {
-    let runs =
-        program.placements.iter().filter_map(|at| at.runs.as_ref()).map(|it| it.figure.count);
-    let (least, most) =
-        runs.fold((usize::MAX, 0), |(least, most), runs| (least.min(runs), most.max(runs)));
-    match (least, most) {
-        (_, 0) => "no run that ended well".into(),
-        (least, most) if least == most => count(most, "run"),
-        (least, most) => format!("{least} to {most} runs"),
-    }
-}
-
-/// A program's label, of which a stranger's record may have any length.
-fn name(label: &str) -> String {
-    const LONGEST: usize = 40;
-    let short: String = label.chars().take(LONGEST).collect();
-    let more = if short.len() < label.len() { ".." } else { "" };
-    format!("{}{more}", printable(&short))
-}
-
-fn share_line(program: &ProgramSensitivity, has_reference: bool) -> String {
-    match program.memory_share.as_result() {
-        Ok(share) => {
-            let words = format!(
-                "{} of its local time moves with bandwidth ({} to {}), by {}; its times are off by \
-                 {} at most",
-                percent_words(share.share),
-                percent_words(share.interval.0),
-                percent_words(share.interval.1),
-                count(share.placements, "placement"),
-                percent_words(share.worst_error)
-            );
-            paragraph("sensitivity: ", &words)
-        }
-        Err(why) if has_reference => paragraph("sensitivity: ", &format!("not known: {why}")),
-        Err(_) => String::new(),
-    }
-}
-
-/// What to know of a program's runs.
-fn notes(program: &ProgramSensitivity, who: &Who) -> String {
-    let mut text = String::new();
-    let mut note = |words: &str| text += &paragraph("note: ", words);
-    for runs in &program.placements {
-        let place = format!("{}, {}", who.cpus(runs.initiator), memory_words(runs));
-        for refusal in &runs.refused {
-            note(&format!("{place}: refused: {}", printable(&refusal.reason.text)));
-        }
-        if runs.placed_share.is_some_and(|share| share < PLACED) {
-            let share = runs.placed_share.map_or_else(String::new, percent_words);
-            note(&format!(
-                "{place}: {share} of the program's pages were there; it places some itself, or the \
-                 node had no room"
-            ));
-        }
-        match runs.standing {
-            Some(BoundsStanding::Below) => note(&format!(
-                "{place}: slower than bandwidth explains: latency, or links that its threads share"
-            )),
-            Some(BoundsStanding::Above) => note(&format!(
-                "{place}: faster than bandwidth explains: more of the machine serves it than one \
-                 thread's streams use"
-            )),
-            Some(BoundsStanding::Within) | None => {}
+    /// Programs without runs at each of 8 nodes, of one initiator or of 8.
+    fn programs(count: usize, initiators: u32) -> ProgramRuns {
+        let runs = |initiator: u32, node: u32| PlacedRuns {
+            case: format!("commands/it/initiator{initiator}/node{node}"),
+            initiator,
+            cpu_node: Some(initiator),
+            memory_node: Some(node),
+            binding: format!("cpus={initiator} mem=preferred:{node}").parse().unwrap(),
+            is_local: initiator == node,
+            runs: None,
+            performance: None,
+            placed_share: Some(0.5),
+            seen_bytes: None,
+            not_seen: None,
+            strayed_runs: 0,
+            counted: None,
+            bounds: None,
+            standing: None,
+            expected: None,
+            refused: Vec::new(),
+        };
+        let program = |number: usize| ProgramSensitivity {
+            label: format!("a program with a long name, number {number}"),
+            memory_share: Outcome::Unknown { unknown: "nobody asked".into() },
+            placements: (0..initiators)
+                .flat_map(|initiator| (0..8).map(move |node| (initiator, node)))
+                .map(|(initiator, node)| runs(initiator, node))
+                .collect(),
+        };
+        let found = Sensitivity {
+            programs: (0..count).map(program).collect(),
+            ..Sensitivity::of_none(None)
+        };
+        ProgramRuns {
+            schema: "nearfar.sensitivity/3",
+            measured: Origin {
+                host: "node17".into(),
+                started: "2026-11-23T01:02:03Z".into(),
+                executor: Executor::Native,
+                sealing: Seals { seals: "fit", lines: Vec::new(), count: 0, finding: None },
+                who: Who::default(),
+            },
+            record: Some("/home/somebody/.local/state/nearfar/programs/node17.jsonl".into()),
+            nothing_to_choose: None,
+            reference: None,
+            alphas: None,
+            counters: None,
+            found,
         }
     }
-    let strayed: usize = program.placements.iter().map(|runs| runs.strayed_runs).sum();
-    if strayed > 0 {
-        note(&format!(
-            "in {} its threads were seen on other CPUs than asked for; it sets its own affinity",
-            count(strayed, "run")
-        ));
+
+    #[test]
+    fn the_first_screen_is_one_whatever_was_run() {
+        for (count, initiators) in [(1, 1), (2, 1), (40, 1), (1, 8), (2, 8), (40, 8)] {
+            let answer = programs(count, initiators).answer();
+            let text = answer.text(Room { width: 80, full: false });
+            let long: Vec<&str> = text.lines().filter(|it| it.chars().count() > 80).collect();
+            assert!(long.is_empty() && text.lines().count() <= 40, "{long:#?}\n{text}");
+            let full = answer.text(Room { width: 80, full: true });
+            assert!(full.contains(&format!("number {}, no run", count - 1)), "{full}");
+        }
     }
-    let unseen = program.placements.iter().find_map(|runs| runs.not_seen.as_ref());
-    if let Some(why) = unseen {
-        note(&format!("where its pages were is not known everywhere: {}", printable(why)));
-    }
-    text
 }

@@ -4,26 +4,24 @@ use nearfar_model::{CountedRuns, PlacedRuns, ProgramSensitivity};
 use nearfar_record::{Median, TriedCounter};
 use nearfar_units::format_significant;
 
-use super::counter_reasons::unavailable_lines;
+use super::counter_reasons::unavailable_parts;
 use super::figures::{count, percent_words};
-use super::sensitivity::{cells, memory_words};
+use super::sensitivity::cells;
+use super::sensitivity_words::memory_words;
 use super::who::Who;
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::table;
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
 /// A figure with its words and how it is written.
-type Column = (&'static str, fn(&CountedRuns) -> Option<String>);
+type Counted = (&'static str, fn(&CountedRuns) -> Option<String>);
 
 /// The figures in the order in which they are printed.
-const COLUMNS: [Column; 3] = [
+const COLUMNS: [Counted; 3] = [
     ("misses of the last-level cache, of its requests", |it| {
         it.llc_miss_rate.found().map(|figure| percent_words(figure.median))
     }),
-    ("its misses for 1000 instructions", |it| {
-        it.llc_misses_per_1000_instructions.found().map(median)
-    }),
-    ("instructions a cycle", |it| it.instructions_per_cycle.found().map(median)),
+    ("misses per 1000 instructions", |it| it.llc_misses_per_1000_instructions.found().map(median)),
+    ("instructions per cycle", |it| it.instructions_per_cycle.found().map(median)),
 ];
 
 fn median(figure: &Median) -> String {
@@ -31,51 +29,46 @@ fn median(figure: &Median) -> String {
 }
 
 /// Counters that were asked for and are not believed, once for all runs; nothing where all are.
-pub(crate) fn unavailable(counters: &[TriedCounter]) -> String {
+pub(crate) fn unavailable(counters: &[TriedCounter]) -> Answer {
     let missing = counters.iter().filter(|it| it.unavailable.is_some()).count();
-    let mut text = String::new();
-    if missing > 0 {
-        let words = match missing == counters.len() {
-            true => "none is to be had here; runs have their times alone.",
-            false => "not all are to be had here; figures that need them are not known.",
-        };
-        text += &paragraph("counters: ", words);
+    if missing == 0 {
+        return Answer::default();
     }
+    let words = match missing == counters.len() {
+        true => "none is to be had here; runs have their times alone",
+        false => "not all are to be had here; figures that need them are not known",
+    };
     let reasons = counters.iter().filter_map(|it| Some((it.quantity, it.unavailable.as_deref()?)));
-    text + &unavailable_lines(reasons)
+    Answer::default()
+        .and(Shown::First, Part::words("counters: ", format!("{words} (--full says why).")))
+        .and(Shown::Full, Part::words("counters: ", format!("{words}.")))
+        .and_all(Shown::Full, unavailable_parts(reasons))
 }
 
-/// Figures of a program's placements, beside what they cost it; nothing where nothing was counted.
-pub(crate) fn counted(program: &ProgramSensitivity, figures: &[(String, Vec<String>)]) -> String {
-    let of = |runs: &PlacedRuns, column: &Column| runs.counted.as_ref().and_then(column.1);
+/// Figures of a program's placements; nothing where nothing was counted.
+pub(crate) fn counted(program: &ProgramSensitivity) -> Option<Table> {
+    let of = |runs: &PlacedRuns, counted: &Counted| runs.counted.as_ref().and_then(counted.1);
     if !is_counted(program) {
-        return String::new();
+        return None;
     }
-    let mut header = vec!["memory".to_string()];
-    header.extend(figures.iter().map(|(name, _)| name.clone()));
-    let short = ["misses, of\nrequests", "for 1000\ninstructions", "instructions\na cycle"];
-    header.extend(short.map(String::from));
-    let rows = program.placements.iter().enumerate().map(|(number, runs)| {
-        let mut row = vec![memory_words(runs)];
-        row.extend(figures.iter().map(|(_, of)| of.get(number).cloned().unwrap_or_default()));
-        row.extend(COLUMNS.iter().map(|column| of(runs, column).unwrap_or_else(|| "-".into())));
-        row
+    let columns =
+        ["memory", "misses of requests", "per 1000 instructions", "instructions per cycle"];
+    let rows = program.placements.iter().map(|runs| {
+        let figures =
+            COLUMNS.iter().map(|counted| of(runs, counted).map_or(Cell::Empty, Cell::text));
+        std::iter::once(Cell::text(memory_words(runs))).chain(figures).collect()
     });
-    let rows: Vec<Vec<String>> = rows.collect();
-    format!(
-        "misses of the last-level cache, and instructions, by the CPU's counters, median over runs\n{}",
-        table(header, rows, 1)
-    )
+    let caption = "Misses of the last-level cache, and instructions, by the CPU's counters, median";
+    Some(Table::new(caption, columns.map(Column::words), rows))
 }
 
 /// The same with CPUs against nodes, a table for each figure.
-pub(crate) fn counted_matrix(program: &ProgramSensitivity, who: &Who) -> String {
-    let mut text = String::new();
-    for (words, of) in COLUMNS.iter().filter(|_| is_counted(program)) {
-        let table = cells(program, who, |runs| runs.counted.as_ref().and_then(of));
-        text += &format!("{words}\n{table}");
-    }
-    text
+pub(crate) fn counted_matrix(program: &ProgramSensitivity, who: &Who) -> Vec<Table> {
+    let counted = COLUMNS.iter().filter(|_| is_counted(program));
+    let table = |(words, of): &Counted| {
+        cells(words, program, who, |runs| runs.counted.as_ref().and_then(of))
+    };
+    counted.map(table).collect()
 }
 
 fn is_counted(program: &ProgramSensitivity) -> bool {
@@ -83,28 +76,27 @@ fn is_counted(program: &ProgramSensitivity) -> bool {
 }
 
 /// What to know of the counts.
-pub(crate) fn notes(program: &ProgramSensitivity) -> String {
-    let mut text = String::new();
-    let mut note = |words: &str| text += &paragraph("note: ", words);
+pub(crate) fn notes(program: &ProgramSensitivity) -> Vec<String> {
+    let mut notes = Vec::new();
     let views = || program.placements.iter().filter_map(|runs| runs.counted.as_ref());
     if let Some(why) = views().find_map(|view| view.uncounted.as_ref()) {
         let sum = |of: fn(&CountedRuns) -> usize| views().map(of).sum::<usize>();
-        note(&format!(
+        notes.push(format!(
             "{} of {} could be counted throughout: {}",
             sum(|view| view.counted_runs),
             count(sum(|view| view.runs), "run"),
-            printable(why)
+            why
         ));
     }
     let shares = views().filter_map(|view| view.least_counted_share);
     if let Some(least) = shares.reduce(f64::min).filter(|least| *least < 1.0) {
-        note(&format!(
+        notes.push(format!(
             "counters took turns with others: counts are scaled up to all of the time, from {} of it \
              at least",
             percent_words(least)
         ));
     }
-    text
+    notes
 }
 
 #[cfg(test)]
@@ -113,6 +105,9 @@ mod tests {
     use nearfar_record::{CountedQuantity, Outcome};
 
     use super::*;
+    use crate::answer::Room;
+
+    const WHOLE: Room = Room { width: 80, full: true };
 
     /// Runs of an initiator on a node with this share of misses, of which cycles were not counted.
     fn runs(initiator: u32, node: u32, misses: Option<f64>) -> PlacedRuns {
@@ -159,11 +154,12 @@ mod tests {
         };
         let some =
             program(&[(0, 0, Some(0.1)), (0, 1, Some(0.2)), (1, 0, Some(0.3)), (1, 1, None)]);
-        assert_eq!(notes(&some), "");
-        expect_file!["../../tests/golden/sensitivity_counters.txt"]
-            .assert_eq(&counted_matrix(&some, &Who::default()));
+        assert_eq!(notes(&some), [""; 0]);
+        let tables = counted_matrix(&some, &Who::default()).into_iter().map(Part::table);
+        let text = Answer::default().and_all(Shown::Always, tables).text(WHOLE);
+        expect_file!["../../tests/golden/sensitivity_counters.txt"].assert_eq(&text);
         let none = program(&[(0, 0, None), (1, 1, None)]);
-        assert_eq!(counted_matrix(&none, &Who::default()) + &counted(&none, &[]), "");
+        assert!(counted_matrix(&none, &Who::default()).is_empty() && counted(&none).is_none());
     }
 
     #[test]
@@ -181,11 +177,13 @@ mod tests {
             |event: &str| format!("perf_event_open({event}) failed with ENOENT\u{1b}: no counters");
         let [one, other] = ["cycles", "instructions"].map(refusal);
         let none = [tried(cycles, Some(&one)), tried(instructions, Some(&other))];
-        let text = unavailable(&none);
+        let text = unavailable(&none).text(WHOLE);
         assert_eq!(text.matches("ENOENT").count(), 1, "{text}");
         assert!(text.contains("none is to be had") && !text.contains('\u{1b}'), "{text}");
         let some = unavailable(&[tried(cycles, Some("not believed")), tried(instructions, None)]);
+        let some = some.text(WHOLE);
         assert!(some.contains("not all") && some.contains("cycles: not believed"), "{some}");
-        assert_eq!(unavailable(&[tried(cycles, None)]) + &unavailable(&[]), "");
+        let all = unavailable(&[tried(cycles, None)]).and_answer(unavailable(&[]));
+        assert_eq!(all.text(WHOLE), "");
     }
 }

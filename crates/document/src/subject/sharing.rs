@@ -1,12 +1,12 @@
 //! Threads near a memory node beside threads of an initiator far from it, and how to split processes.
 
 use nearfar_model::{
-    Fairness, GridPlace, Law, LawFit, ProcessSplit, SharedCell, SharedGrid, Sharing, SharingCell,
-    SplitRanking, SplitVerdict, WhoLosesMore, WorkSharing,
+    Fairness, GridPlace, Law, LawFit, MOST_LAW_ERROR, ProcessSplit, SharedCell, SharedGrid,
+    Sharing, SharingCell, SplitRanking, SplitVerdict, WhoLosesMore, WorkSharing,
 };
 
 use super::figures::{count, percent_words, rounded, significant};
-use super::sharing_splits::{advice, more_words, split_words};
+use super::sharing_splits::{advice, gist, more_words, split_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -30,7 +30,9 @@ pub(crate) fn section(
         if let Some(shown) = shown(model) {
             tables.extend(both_groups(model, shown, who));
             tables.extend(betas(shown));
-            tables.push(best_splits(model, shown));
+            if shown.is_predictive {
+                tables.push(best_splits(model, shown));
+            }
         }
     }
     Section::new(
@@ -42,6 +44,14 @@ pub(crate) fn section(
     )
     .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
     .unless_empty()
+}
+
+/// The answer in a sentence.
+pub(crate) fn answer(model: &Sharing) -> Option<String> {
+    let shown = shown(model)?;
+    let ranking = last_rankings(shown).find(|ranking| ranking.work == WorkSharing::Dynamic)?;
+    let GridPlace { memory_node, kernel, .. } = &shown.place;
+    Some(format!("Memory of node {memory_node}, {kernel}: {}.", gist(ranking)?))
 }
 
 /// What to do with the most processes of the grid that is shown.
@@ -110,7 +120,7 @@ fn laws(model: &Sharing, who: &Who) -> Table {
         let place = &grid.place;
         let cpus = [place.local_initiator, place.remote_initiator].map(|it| who.label(it));
         let best = WorkSharing::ALL.map(|work| best_of_most(grid, work));
-        let words = [place.kernel.clone(), law_words(&grid.fit), off_words(&grid.fit)];
+        let words = [place.kernel.clone(), law_words(&grid.fit), off_words(grid)];
         let node = std::iter::once(place.memory_node.to_string());
         let cells = node.chain(cpus).chain(words).chain(best);
         cells.map(Cell::text).collect()
@@ -124,6 +134,14 @@ fn laws(model: &Sharing, who: &Who) -> Table {
          beyond what both can be off."
             .into(),
     ];
+    if model.grids.iter().any(|grid| !grid.is_predictive) {
+        notes.push(format!(
+            "unfit: off by more than {}, so that it does not tell which group gets more; nothing is \
+             predicted by it. `{}` measures the cells themselves.",
+            percent_words(MOST_LAW_ERROR),
+            model.more_cells
+        ));
+    }
     let unfitted = model.unfitted.iter();
     notes.extend(
         unfitted.map(|grid| format!("{}: no law, {}.", place_words(&grid.place, who), grid.why)),
@@ -143,8 +161,9 @@ fn law_words(fit: &LawFit) -> String {
     }
 }
 
-fn off_words(fit: &LawFit) -> String {
-    fit.left_out.map_or("unknown".into(), |off| percent_words(off.all))
+fn off_words(grid: &SharedGrid) -> String {
+    let off = grid.fit.left_out.map_or("unknown".into(), |off| percent_words(off.all));
+    if grid.is_predictive { off } else { off + ", unfit" }
 }
 
 /// A parameter of a law in three digits; one that is hardly identified has no more meaning than its
@@ -193,7 +212,8 @@ fn both_groups(model: &Sharing, grid: &SharedGrid, who: &Who) -> Option<Table> {
         0 | 1 => String::new(),
         many => format!("; of {many} grids the one whose law is off most"),
     };
-    let caption = format!("{}{which}; ~ is predicted", place_words(&grid.place, who));
+    let predicted = if grid.is_predictive { "; ~ is predicted" } else { "; nothing is predicted" };
+    let caption = format!("{}{which}{predicted}", place_words(&grid.place, who));
     let mut table = figures_of(grid, caption, Unit::GbPerS, |cell| match &cell.measured {
         Some(measured) => Some(Figure::sampled(&measured.total, Counted::Bytes)),
         None => cell.predicted_total.as_ref().map(|total| Figure::of(total).predicted()),

@@ -7,11 +7,10 @@ use nearfar_model::{
 use super::figures::percent_words;
 use super::result::ModelResult;
 use super::sharing::place_words;
+use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::section_text;
 
 /// So many splits are named in a sentence.
 const MOST_SPLITS: usize = 4;
@@ -41,6 +40,22 @@ fn expectation(split: &ProcessSplit, work: WorkSharing) -> String {
         }
         None => format!("{} GB/s (how far it is off is not known)", figure.text),
     }
+}
+
+/// The best split and what it gives.
+pub(super) fn gist(ranking: &SplitRanking) -> Option<String> {
+    let best = ranking.splits.first()?;
+    let near = ranking.all_near.as_ref().filter(|_| ranking.verdict == SplitVerdict::Gain);
+    let gain = near.zip(ranking.gain).map(|(near, gain)| {
+        format!(", {} more than {}", percent_words(gain), split_words(near.near, near.far))
+    });
+    let (split, note) = match (ranking.verdict, &ranking.all_near) {
+        (SplitVerdict::Gain, _) | (_, None) => (best, gain.unwrap_or_default()),
+        (SplitVerdict::AllNear, Some(near)) => (near, "; no other split looks better".into()),
+        (_, Some(near)) => (near, "; whether others are better is not known".into()),
+    };
+    let words = split_words(split.near, split.far);
+    Some(format!("{words} processes reach {}{note}", expectation(split, ranking.work)))
 }
 
 /// What to do, with its number and its condition.
@@ -118,8 +133,9 @@ fn unsure_words(splits: &[(u32, u32)]) -> String {
 }
 
 /// What `predict` says of splits.
-pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
-    let mut text = answers.measured.heading();
+pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
+    let grids = answers.result.grids.len().max(1);
+    let mut told = answers.measured.answer();
     for answer in &answers.result.grids {
         let off = answer.law.left_out.map_or_else(
             || "with one mixed cell how far it is off is not known".into(),
@@ -143,23 +159,26 @@ pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
             Law::Pressure { .. } => "pressure",
             Law::Saturation { .. } => "saturation",
         };
-        text += &section_text(
-            &Section::new(
-                "splits",
-                "Splits of processes",
-                format!(
-                    "{}. What was not measured is by the {law} law: {off}.",
-                    place_words(&answer.place, &answers.measured.who)
-                ),
-                tables,
-            )
-            .with_findings(answer.rankings.iter().map(advice).collect()),
+        let section = Section::new(
+            "splits",
+            "Splits of processes",
+            format!(
+                "{}. What was not measured is by the {law} law: {off}.",
+                place_words(&answer.place, &answers.measured.who)
+            ),
+            tables,
         );
+        let section = section.with_findings(answer.rankings.iter().map(advice).collect());
+        told = told.and_gap().and_section(section, (MOST_ROWS / grids).max(3));
     }
     let mut rankings = answers.result.grids.iter().flat_map(|grid| &grid.rankings);
     let notes = more_words(rankings.any(|ranking| ranking.wants_more), &answers.result.more_cells);
-    text + &notes.iter().map(|note| paragraph(" - ", note)).collect::<String>()
+    let notes = notes.iter().map(|note| Part::words(" - ", note));
+    told.and_all(Shown::Full, notes)
 }
+
+/// Rows of the first screen, of all grids.
+const MOST_ROWS: usize = 14;
 
 fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
     let rows = splits.iter().map(|split| {

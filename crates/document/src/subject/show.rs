@@ -1,23 +1,26 @@
 //! A record as `show` prints it: figures for programs, tables for people.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_model::{
-    ChaseFigures, HybridFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures,
-    ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points, links, mixes, pairs, roofs,
-    scaling, sharing_grid, transfers,
+    ChaseFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind, PlacedCell,
+    RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points,
+    links, mixes, pairs, roofs, scaling, sharing_grid, transfers,
 };
-use nearfar_record::{Absence, Absent, Executor, Experiment, Record, Suite, Warning};
+use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
 use serde::Serialize;
 
-use super::figures::{count, percent_of};
+use super::figures::{capitalised, count};
+use super::health::{self, Health};
 use super::origin::Origin;
-use crate::grid::groups;
-use crate::printable::printable;
-use crate::table::AbsenceKind;
-use crate::terminal::paragraph::paragraph;
+use super::report::{self, of_experiment};
+use super::sources::Sources;
+use super::tiles::TileKind;
+use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::document::{Document, Section};
+use crate::table::Table;
 
 /// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
 /// where the record holds none.
@@ -127,122 +130,116 @@ impl ShownRecord {
     }
 }
 
-impl ShownRecord {
-    pub(super) fn why_nothing(&self, experiment: Experiment) -> String {
-        let own = self.absent.iter().filter(|absent| absent.experiment() == Some(experiment));
-        let reasons: Vec<String> = groups(own, |absent| absent.reason.text.as_str())
-            .into_iter()
-            .map(|(reason, _)| printable(reason).into_owned())
-            .collect();
-        let why = if reasons.is_empty() {
-            "nothing was measured: the record holds no case of it".into()
-        } else {
-            format!("nothing was measured: {}", reasons.join("; "))
+/// What `show` is asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShowChoice {
+    /// These experiments alone; empty for all.
+    pub experiments: Vec<Experiment>,
+    /// What to know of the figures, alone.
+    pub remarks: bool,
+    /// Whether all is asked for, which takes longer.
+    pub full: bool,
+}
+
+/// A record for people.
+pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
+    if !choice.full {
+        let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
+        if choice.remarks {
+            return remarks(&sources);
+        }
+        return first_screen(&sources).and_next([
+            ("nearfar show --full", "every table; --experiment for one experiment's"),
+            ("nearfar model", "what the figures mean"),
+            ("nearfar advise", "where to put a program"),
+        ]);
+    }
+    // What these say of a record is as good as measured: classes, factors, how runs spread.
+    let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
+    let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
+    let answer = sources.show.measured.answer();
+    let sections = choice.experiments.iter().filter_map(|&it| of_experiment(&sources, it));
+    let chosen: Vec<Section> = sections.collect();
+    if choice.experiments.is_empty() {
+        report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
+    } else if chosen.is_empty() {
+        answer.and_gap().and_says("The record holds nothing of it: nearfar show --full says why.")
+    } else {
+        chosen.into_iter().fold(answer, Answer::and_full_section)
+    }
+}
+
+/// What a measurement answers first: the machine, bandwidth and latency by pair, what remote memory costs, and
+/// what is wrong.
+pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
+    let document = Document::of(sources);
+    let table = |mut table: Table| {
+        let notes = std::mem::take(&mut table.notes);
+        let notes = notes.into_iter().map(|note| Part::words(" ", note));
+        std::iter::once(Part::Table { table, first_rows: FIRST_ROWS }).chain(notes)
+    };
+    let matrices = document.matrices.into_iter().flat_map(table);
+    let tiles = document.tiles.iter().filter(|tile| {
+        // The matrices show the others.
+        matches!(tile.kind, TileKind::Ratio | TileKind::Devices)
+    });
+    let tiles = tiles.map(|tile| Part::words(format!("{}: ", tile.label), tile.words()));
+    title(sources)
+        .and_all(Shown::Always, matrices)
+        .and_gap()
+        .and_all(Shown::Always, tiles)
+        .and_all(Shown::Always, document.health.as_ref().map(health_part))
+}
+
+/// Rows of each matrix of the first screen.
+const FIRST_ROWS: usize = 10;
+
+fn title(sources: &Sources<'_>) -> Answer {
+    let Sources { show, topo, .. } = sources;
+    let nodes = count(topo.machine.nodes.len(), "memory node");
+    let machine = format!("{}, {nodes}", topo.title(show.cpu.as_deref()));
+    let seconds = show.seconds.map_or_else(String::new, |seconds| {
+        let clock = match show.measured.executor {
+            Executor::Native => "",
+            Executor::Simulated => " of its own clock",
         };
-        format!("\n{}", paragraph(&format!("{experiment}: "), &why))
-    }
+        format!(" in {}{clock}", format_duration(Duration::from_secs_f64(seconds)))
+    });
+    let Origin { host, started, .. } = &show.measured;
+    let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));
+    let measured = format!("{host}, {started}: {suite} suite, {samples}{seconds}");
+    let unfinished = show.unfinished.then(|| {
+        let words = "the program was killed while measuring; nearfar characterize --resume goes on";
+        Part::words("unfinished: ", words)
+    });
+    Answer::saying(machine)
+        .and_says(measured)
+        .and_answer(show.measured.caution())
+        .and_all(Shown::Always, unfinished)
+}
 
-    pub(super) fn head(&self) -> String {
-        let suite = self.suite.as_str();
-        let mut text = format!(
-            "{}, {}, {suite} suite: {}",
-            printable(&self.measured.host),
-            printable(&self.measured.started),
-            count(self.samples, "sample")
-        );
-        if let Some(seconds) = self.seconds {
-            text += &format!(" in {}", format_duration(Duration::from_secs_f64(seconds)));
-            if self.measured.executor == Executor::Simulated {
-                text += " of the simulated machine's own clock";
-            }
-        }
-        text.push('\n');
-        let cpu = self.cpu.as_deref().unwrap_or("unknown CPU");
-        let release = self.kernel_release.as_deref().unwrap_or("unknown");
-        text += &format!("{}, Linux {}\n", printable(cpu), printable(release));
-        text += &self.measured.cautions();
-        if self.unfinished {
-            text += "unfinished: the program was killed while measuring; resume by --resume\n";
-        }
-        text
-    }
+/// What is wrong; how many remarks there are besides.
+fn health_part(health: &Health) -> Part {
+    let emphasis = match health.standing {
+        Standing::Failed => Emphasis::Failed,
+        Standing::Warning => Emphasis::Caution,
+        Standing::Fine => Emphasis::Good,
+        Standing::Unknown => Emphasis::Plain,
+    };
+    let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
+    let worst = worst.map_or_else(String::new, |check| format!(": {}", check.finding));
+    let words = format!("{}{worst} (nearfar show --remarks)", health.answer);
+    Part::Words { first: "Health: ".into(), words, emphasis }
+}
 
-    pub(super) fn evidence(&self) -> String {
-        if self.samples == 0 {
-            return String::new();
-        }
-        let mut text = match self.measured.executor {
-            Executor::Native => self.proofs(),
-            Executor::Simulated => "\nproven pages: none; a simulated machine has no pages, its \
-                                    data are where a case asks for them"
-                .into(),
-        };
-        text += &format!(
-            "\ndisturbed samples: {} of {} ({})\n",
-            self.disturbed,
-            self.samples,
-            percent_of(self.disturbed, self.samples)
-        );
-        text
-    }
-
-    fn proofs(&self) -> String {
-        let proven: Vec<String> =
-            self.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
-        let mut text = format!(
-            "\nsamples with proven pages: {} of {} that touch memory",
-            self.proven_by.values().sum::<usize>(),
-            self.samples_on_memory
-        );
-        if !proven.is_empty() {
-            text += &format!(" ({})", proven.join(", "));
-        }
-        let least = self
-            .least_placed
-            .map(|least| format!("at least {:.2} % on the nodes asked for", least * 100.0));
-        let off = self.worst_share_deviation.map(|off| {
-            format!("interleaved or weighted pages: shares off by {:.2} % at most", off * 100.0)
-        });
-        let huge = self
-            .huge_page_share
-            .map(|share| format!("{:.0} % of the memory in huge pages", share * 100.0));
-        let known: Vec<String> = [least, off, huge].into_iter().flatten().collect();
-        if !known.is_empty() {
-            text += &format!("\n{}", paragraph("pages: ", &known.join("; ")).trim_end());
-        }
-        text
-    }
-
-    /// One line for each reason within an experiment, however many cases it holds for.
-    pub(super) fn not_measured(&self) -> String {
-        let mut text = String::new();
-        for absence in [Absence::Omitted, Absence::Refused] {
-            let word = AbsenceKind::from(absence).as_str();
-            let own = self.absent.iter().filter(|absent| absent.absence == absence);
-            let why = |absent: &Absent| (absent.experiment(), absent.reason.text.clone());
-            for ((_, reason), of) in groups(own, why) {
-                // Sorted, each once.
-                let cases: BTreeSet<&str> = of.iter().map(|absent| absent.case.as_str()).collect();
-                let more = match cases.len() {
-                    1 => String::new(),
-                    count => format!(" and {} more", count - 1),
-                };
-                let first = cases.first().copied().unwrap_or_default();
-                text += &format!("{word}: {}{more}: {}\n", printable(first), printable(&reason));
-            }
-        }
-        if text.is_empty() { text } else { format!("\nnot measured\n{text}") }
-    }
-
-    pub(super) fn warning_lines(&self) -> String {
-        if self.warnings.is_empty() {
-            return String::new();
-        }
-        let mut text = String::from("\nwhat to know about these figures\n");
-        for warning in &self.warnings {
-            text += &format!("- {}\n", printable(&warning.message));
-            text += &format!("  -> {}\n", printable(&warning.remedy));
-        }
-        text
-    }
+/// What is wrong and what to know, each with what to do about it.
+fn remarks(sources: &Sources<'_>) -> Answer {
+    let health = health::health(&sources.figures);
+    let told = health.found.iter().zip(1..).flat_map(|(check, number)| {
+        let finding = Part::words(format!("{number}. "), &check.finding);
+        let remedy = check.remedy.iter().map(|remedy| Part::words("   -> ", remedy));
+        std::iter::once(finding).chain(remedy).collect::<Vec<_>>()
+    });
+    let answer = title(sources).and_gap().and_says(capitalised(&health.answer) + ".");
+    answer.and_all(Shown::Always, told)
 }

@@ -153,6 +153,25 @@ fn percents(ratio: &Estimate<Ratio>) -> [String; 3] {
     [ratio.value, low, high].map(|ratio| format!("{:.0}", ratio.0 * 100.0))
 }
 
+/// The answer in a sentence.
+pub(crate) fn answer(model: &Strategy) -> String {
+    let of = |access| {
+        let expectation = model.of(access);
+        let best = expectation.best();
+        let [gain, low, high] = percents(&best.gain);
+        let gain = match best.strategy {
+            PlacementStrategy::FirstTouch => "no gain".into(),
+            _ => format!("{gain} % over first-touch, {low} to {high} %"),
+        };
+        format!("{} ({gain})", best.strategy.as_str())
+    };
+    format!(
+        "Fastest for regular accesses: {}; for irregular ones: {}.",
+        of(Access::Regular),
+        of(Access::Irregular)
+    )
+}
+
 /// What to do, in sentences.
 pub(crate) fn findings(model: &Strategy) -> Vec<String> {
     model.advice.iter().map(|advice| finding(model, advice)).collect()

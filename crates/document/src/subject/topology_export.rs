@@ -4,9 +4,8 @@ use nearfar_machine::MemoryAttribute;
 use nearfar_model::{MeasuredAttribute, MemoryAttributes};
 use serde::Serialize;
 
-use crate::printable::printable;
-use crate::terminal::paragraph::paragraph;
-use crate::terminal::table::table;
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
 
 /// Where the topology of an exported file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -41,7 +40,7 @@ pub struct TopologyExport {
 
 impl TopologyExport {
     /// For people.
-    pub fn text(&self) -> String {
+    pub fn answer(&self) -> Answer {
         let topology = match self.topology {
             ExportedTopology::Live => "this machine's topology as hwloc finds it",
             ExportedTopology::File => "the file's topology",
@@ -50,53 +49,49 @@ impl TopologyExport {
             }
         };
         let simulated = if self.is_simulated { "; the figures are simulated" } else { "" };
-        let mut text = paragraph(
-            "",
-            &format!(
-                "{}: {topology}, with memory attributes by {}{simulated}",
-                printable(&self.file),
-                printable(&self.record)
-            ),
-        );
         let header = ["attribute", "measured by", "pairs", "without", "least", "most", "unit"];
-        let rows = self.found.measured.iter().map(row).collect();
-        text += &table(header.map(String::from).into(), rows, 2);
-        text += "\n";
-        for it in &self.found.unmeasured {
-            text += &paragraph("", &format!("{}: {}", it.attribute.as_str(), it.why));
-        }
-        if !self.replaced.is_empty() {
-            let replaced: Vec<&str> = self.replaced.iter().map(|it| it.as_str()).collect();
+        let rows = self.found.measured.iter().map(row);
+        let table = Table::new("Memory attributes", header.map(Column::words), rows);
+        let unmeasured = self.found.unmeasured.iter();
+        let unmeasured = unmeasured.map(|it| format!("{}: {}", it.attribute.as_str(), it.why));
+        let replaced: Vec<&str> = self.replaced.iter().map(|it| it.as_str()).collect();
+        let replaced = (!replaced.is_empty()).then(|| {
             let replaced = replaced.join(", ");
-            text += &paragraph(
-                "",
-                &format!("left out of the topology, which claimed other values: {replaced}"),
-            );
-        }
-        let file = printable(&self.file);
-        text += &format!("looked at:  lstopo -i {file} --memattrs\n");
+            format!("left out of the topology, which claimed other values: {replaced}")
+        });
+        let said = unmeasured.chain(replaced).map(|words| Part::words("", words));
+        let file = &self.file;
+        let look = (format!("lstopo -i {file} --memattrs"), "shows them".into());
         // Of another machine hwloc would bind to what is not here.
-        if self.topology == ExportedTopology::Live && !self.is_simulated {
-            text += &format!(
-                "used:       HWLOC_XMLFILE={file} HWLOC_THISSYSTEM=1 hwloc-bind \\\n\
-                 \x20           --best-memattr Bandwidth --cpubind core:0 --membind machine:0 -- \
-                 PROGRAM\n"
+        let is_own = self.topology == ExportedTopology::Live && !self.is_simulated;
+        let bind = is_own.then(|| {
+            let command = format!(
+                "HWLOC_XMLFILE={file} HWLOC_THISSYSTEM=1 hwloc-bind --best-memattr Bandwidth \
+                 --cpubind core:0 --membind machine:0 -- PROGRAM"
             );
-        }
-        text
+            (command, "binds a program by them".into())
+        });
+        let record = &self.record;
+        let first = format!("{file}: {topology}, with memory attributes by {record}{simulated}");
+        Answer::saying(first)
+            .and_table(table, usize::MAX)
+            .and_gap()
+            .and_all(Shown::Always, said)
+            .and_gap()
+            .and(Shown::Always, Part::Next(std::iter::once(look).chain(bind).collect()))
     }
 }
 
-fn row(of: &MeasuredAttribute) -> Vec<String> {
+fn row(of: &MeasuredAttribute) -> Vec<Cell> {
     let values = || of.values.iter().map(|value| value.value);
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     vec![
-        of.attribute.as_str().into(),
-        of.kernel.as_deref().map_or_else(|| "chase".into(), |name| printable(name).into()),
-        of.values.len().to_string(),
-        of.without.to_string(),
-        number(values().min()),
-        number(values().max()),
-        of.unit.into(),
+        Cell::text(of.attribute.as_str()),
+        Cell::text(of.kernel.as_deref().unwrap_or("chase")),
+        Cell::text(of.values.len()),
+        Cell::text(of.without),
+        Cell::Text(number(values().min())),
+        Cell::Text(number(values().max())),
+        Cell::text(of.unit),
     ]
 }

@@ -46,6 +46,13 @@ impl Who {
         self.named(CpuGroupSet::single(initiator), LONGEST_OF_LABELS)
     }
 
+    /// The nodes of several, as a list.
+    pub fn nodes(&self, initiators: impl IntoIterator<Item = u32>) -> String {
+        let known = initiators.into_iter().filter_map(|it| self.0.get(&it));
+        let nodes: NodeSet = known.flat_map(|(_, nodes)| nodes.iter()).collect();
+        nodes.to_string()
+    }
+
     fn named(&self, initiators: CpuGroupSet, longest: usize) -> String {
         let known: Vec<_> = initiators.iter().filter_map(|it| self.0.get(&it)).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };

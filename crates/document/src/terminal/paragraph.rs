@@ -1,34 +1,34 @@
 //! Text in lines of limited width.
 
-/// Columns of text that tables, maps and paragraphs keep to where they can.
-pub(crate) const WIDTH: usize = 100;
+/// Longer lines are hard to read.
+const LONGEST: usize = 100;
 
-/// The words of a text in lines of at most [`WIDTH`] characters, the first one behind
-/// `first`, the others behind so many spaces. A longer word has a line of its own.
-pub(crate) fn paragraph(first: &str, text: &str) -> String {
-    paragraph_of(first, text.split(' '))
-}
-
-/// The same, in which code, which stands between two backticks, is not divided.
-pub(crate) fn paragraph_with_code(first: &str, text: &str) -> String {
-    let mut is_code = false;
-    let ends_word = |letter: char| {
-        is_code ^= letter == '`';
-        letter == ' ' && !is_code
-    };
-    paragraph_of(first, text.split(ends_word))
-}
-
-fn paragraph_of<'a>(first: &str, words: impl Iterator<Item = &'a str>) -> String {
+/// The words of a text in lines of at most `width` characters, the first one behind
+/// `first`, the others behind so many spaces. A longer word has a line of its own. Code, which
+/// stands between two backticks, is not divided where a line holds it.
+pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let indent = first.chars().count();
-    let lines = folded(words, WIDTH.saturating_sub(indent).max(1));
+    let room = width.min(LONGEST).saturating_sub(indent).max(1);
     let mut paragraph = String::new();
-    for (number, line) in lines.iter().enumerate() {
+    for (number, line) in folded(words(text, room), room).iter().enumerate() {
         let start = if number == 0 { first.into() } else { " ".repeat(indent) };
         paragraph += format!("{start}{line}").trim_end();
         paragraph.push('\n');
     }
     paragraph
+}
+
+/// Words, and code of at most `room` characters as one.
+fn words(text: &str, room: usize) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    let ends_word = move |letter: char| {
+        is_code ^= letter == '`';
+        letter == ' ' && !is_code
+    };
+    text.split(ends_word).flat_map(move |word| {
+        let is_divided = word.chars().count() > room;
+        word.split(move |letter| is_divided && letter == ' ')
+    })
 }
 
 /// Words with a space between them, in lines of at most `width` characters. What counts as a
@@ -53,6 +53,8 @@ pub(crate) fn folded<'a>(words: impl IntoIterator<Item = &'a str>, width: usize)
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 80;
+
     #[test]
     fn words_are_kept_whole_and_in_order() {
         assert_eq!(folded(["one", "two", "three"], 7), ["one two", "three"]);
@@ -64,8 +66,8 @@ mod tests {
 
     #[test]
     fn code_is_not_divided() {
-        let (words, code) = ("word ".repeat(19), "`a command with blanks`");
-        let text = paragraph_with_code("", &format!("{words}{code} and more"));
+        let (words, code) = ("word ".repeat(14), "`a command with blanks`");
+        let text = paragraph(WIDTH, "", &format!("{words}{code} and more"));
         assert_eq!(text, format!("{}\n{code} and more\n", words.trim()));
     }
 
@@ -73,7 +75,7 @@ mod tests {
     fn paragraphs_hang_below_their_first_line() {
         let text = "word ".repeat(50);
         let lines: Vec<String> =
-            paragraph(" note: ", text.trim()).lines().map(Into::into).collect();
+            paragraph(WIDTH, " note: ", text.trim()).lines().map(Into::into).collect();
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH));
         assert!(lines[0].starts_with(" note: word") && lines[1].starts_with("       word"));
         let words = lines.iter().map(|line| line.matches("word").count()).sum::<usize>();

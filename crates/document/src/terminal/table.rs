@@ -1,35 +1,21 @@
 //! Tables for terminals.
 
-use std::ops::Range;
-
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::paragraph::WIDTH;
-
-/// A table with a header line, columns from `first_number` on set right.
-pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: usize) -> String {
-    let columns = header.len();
-    table_with_numbers(header, rows, first_number..columns)
-}
-
-/// A table whose columns behind the first are set in blocks below each other where they are
-/// too many for [`WIDTH`]; all but the first are set right.
-pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String {
-    columns_in_blocks(header, rows, |_| true)
-}
-
-/// The same, of which these columns are set right.
+/// A table whose columns behind the first are set in blocks below each other where they are too many
+/// for so many characters; of all but the first these are set right.
 pub(crate) fn columns_in_blocks(
+    most: usize,
     header: &[String],
     rows: &[Vec<String>],
     is_number: impl Fn(usize) -> bool,
 ) -> String {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
-    let mut width = WIDTH;
+    let mut width = most;
     for column in 1..header.len() {
         width += width_of(header, rows, column);
         match blocks.last_mut() {
-            Some(block) if width <= WIDTH => block.push(column),
+            Some(block) if width <= most + AT_END => block.push(column),
             _ => {
                 width = MARGIN + width_of(header, rows, 0) + width_of(header, rows, column);
                 blocks.push(vec![column]);
@@ -50,13 +36,23 @@ pub(crate) fn columns_in_blocks(
     tables.join("\n")
 }
 
-/// Characters that are left for a column where the others have what they need, for a table that
-/// keeps to [`WIDTH`]; a few in any case.
-pub(crate) fn room_for(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
+/// Whether a table needs no more than so many characters.
+pub(crate) fn fits(header: &[String], rows: &[Vec<String>], most: usize) -> bool {
+    let columns = (0..header.len()).map(|column| width_of(header, rows, column));
+    MARGIN + columns.sum::<usize>() <= most + AT_END
+}
+
+/// Characters of `most` that are left for a column where the others have what they need; a few in any case.
+pub(crate) fn room_for(
+    most: usize,
+    header: &[String],
+    rows: &[Vec<String>],
+    column: usize,
+) -> usize {
     const FEWEST: usize = 24;
     let others = (0..header.len()).filter(|&other| other != column);
     let taken: usize = others.map(|other| width_of(header, rows, other)).sum();
-    WIDTH.saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
+    (most + AT_END).saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
 }
 
 /// Characters of a column with what stands around it.
@@ -69,17 +65,11 @@ fn width_of(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
 /// Spaces around a cell.
 const PADDING: usize = 2;
 
+/// Of these the last of a line, which nobody sees.
+const AT_END: usize = 1;
+
 /// Spaces before a table.
 const MARGIN: usize = 1;
-
-/// A table with a header line, the columns `numbers` set right.
-pub(crate) fn table_with_numbers(
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    numbers: Range<usize>,
-) -> String {
-    aligned(header, rows, |column| numbers.contains(&column))
-}
 
 fn aligned(
     header: Vec<String>,
@@ -106,12 +96,14 @@ fn aligned(
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 100;
+
     #[test]
     fn columns_that_do_not_fit_are_set_below_with_their_labels() {
         let header: Vec<String> = (0..40).map(|column| format!("column {column}")).collect();
         let rows: Vec<Vec<String>> =
             ["a", "b"].map(|row| (0..40).map(|column| format!("{row}{column}")).collect()).into();
-        let text = table_in_blocks(&header, &rows);
+        let text = columns_in_blocks(WIDTH, &header, &rows, |_| true);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         for column in 1..40 {
             assert_eq!(
@@ -128,6 +120,6 @@ mod tests {
         let blocks = text.split("\n\n").count();
         assert!(blocks > 1);
         assert_eq!(text.split_whitespace().filter(|word| *word == "a0").count(), blocks);
-        assert_eq!(table_in_blocks(&header[..3], &[]).lines().count(), 1);
+        assert_eq!(columns_in_blocks(WIDTH, &header[..3], &[], |_| true).lines().count(), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! Loads and stores over two memories.
 
+use nearfar_machine::MemoryKind;
 use nearfar_record::{
     Coordinates, Experiment, HybridPoint, PageSplit, Proof, Record, TransferKind,
 };
@@ -34,6 +35,7 @@ fn add_point(
 fn handmade(surface: &[(u32, u32, u32)]) -> Record {
     use TransferKind::{FastLoad, FastStore, SlowLoad, SlowStore};
     let mut record = record(&[Experiment::Hybrid]);
+    record.header.machine.nodes[1].kind = MemoryKind::Hbm;
     for (kind, is_load, split, gb_per_s) in [
         (FastLoad, true, (1, 0), 90.0),
         (FastStore, false, (1, 0), 60.0),
@@ -80,5 +82,14 @@ pub fn without_corner() -> Record {
     let mut record = handmade(&[]);
     let slow_stores = &record.cases[3].id;
     record.samples.retain(|sample| sample.case != *slow_stores);
+    record
+}
+
+/// Both memories are of ordinary modules, one of them remote.
+pub fn one_kind() -> Record {
+    let mut record = surface();
+    for node in &mut record.header.machine.nodes {
+        node.kind = MemoryKind::Dram;
+    }
     record
 }

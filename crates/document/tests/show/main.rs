@@ -13,7 +13,9 @@ mod scaling;
 use std::path::Path;
 
 use expect_test::{ExpectFile, expect_file};
-use nearfar_document::{ShownRecord, show_text};
+use nearfar_document::{
+    Document, NARROWEST, Room, ShowChoice, ShownRecord, show_answer, write_markdown,
+};
 use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Case, Coordinates, Experiment, MixCoordinates, Record};
 use nearfar_specimen::{done, machine, record_of};
@@ -38,13 +40,14 @@ const RECORDS: [(&str, Made); 12] = [
 ];
 
 /// The text says all that is special about these.
-const VARIATIONS: [(&str, Made); 14] = [
+const VARIATIONS: [(&str, Made); 15] = [
     ("sharing_too_large", packages::sharing_too_large),
     ("scaling_alike", scaling::alike),
     ("scaling_many", scaling::many),
     ("roofs_by_clock", roofs::clock_that_changes),
     ("roofs_without_arithmetic", roofs::without_arithmetic),
     ("hybrid_edges", hybrid::surface_to_the_edges),
+    ("hybrid_one_kind", hybrid::one_kind),
     ("hybrid_single_points", hybrid::single_points),
     ("hybrid_without_corner", hybrid::without_corner),
     ("latency_intervals", latency::intervals),
@@ -62,14 +65,33 @@ fn golden(file: &str) -> ExpectFile {
 #[test]
 fn records_are_shown_as_in_their_golden_files() {
     for (name, record) in RECORDS.iter().chain(&VARIATIONS) {
-        let text = show_text(&record());
-        assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
+        let record = record();
+        let text = |full| {
+            let choice = ShowChoice { full, ..ShowChoice::default() };
+            show_answer(&record, &choice).text(Room { width: NARROWEST, full })
+        };
+        let text = text(false) + "\n######## --full\n" + &text(true);
         golden(&format!("{name}.txt")).assert_eq(&text);
     }
     for (name, record) in &RECORDS {
         let figures = serde_json::to_value(ShownRecord::new(&record())).unwrap();
         golden(&format!("{name}.json")).assert_eq(&in_lines(figures));
     }
+}
+
+/// Two memories of one kind are near and far: nobody looks for fast memory on such a machine.
+#[test]
+fn memory_of_one_kind_is_not_called_fast() {
+    let words = |record: &Record| {
+        let mut text = Vec::new();
+        write_markdown(&Document::new(record), &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let (one_kind, two_kinds) = (words(&hybrid::one_kind()), words(&hybrid::surface()));
+    assert!(two_kinds.contains("## Fast and slow memory"), "{two_kinds}");
+    assert!(one_kind.contains("## Near and far memory together"), "{one_kind}");
+    let fast: Vec<&str> = one_kind.lines().filter(|line| line.contains("fast")).collect();
+    assert!(fast.is_empty(), "{fast:?}");
 }
 
 /// A view with an item to a line and figures as far as arithmetic in another order leaves them the same.

@@ -78,7 +78,7 @@ pub fn plan(
     record: &Record,
 ) -> Planned {
     let places = CpuPlaces::of(&record.header.machine);
-    let setting = Setting::of(&record.header, &places, variants);
+    let setting = Setting::of(record, &places, variants);
     match experiment {
         Experiment::Pairs if phase == 0 => pairs::screening_cases(setting),
         Experiment::Pairs => pairs::plan_matrix(setting, record),

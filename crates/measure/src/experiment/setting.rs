@@ -2,7 +2,7 @@
 
 use nearfar_kernels::CATALOG;
 use nearfar_machine::{CpuGroup, CpuSet, GroupBy, Initiator, Machine};
-use nearfar_record::{Absent, Experiment, Header, Inputs, ReasonCode};
+use nearfar_record::{Absent, Experiment, Inputs, ReasonCode, Record};
 
 use super::cpu_places::CpuPlaces;
 use super::omitted::omitted;
@@ -31,16 +31,18 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Out of a record's header: a resumed run makes the same cases again.
+    /// Out of a record's header and what was added to it last: a resumed run makes the same cases
+    /// again.
     pub fn of(
-        header: &'a Header,
+        record: &'a Record,
         places: &'a CpuPlaces<'a>,
         variants: &'a OfferedVariants,
     ) -> Self {
+        let header = &record.header;
         Self {
             places,
             machine: &header.machine,
-            inputs: &header.inputs,
+            inputs: record.inputs(),
             variants,
             available_bytes: header.environment.available_bytes,
             memory_bytes: header.environment.memory_bytes,

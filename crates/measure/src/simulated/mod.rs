@@ -13,4 +13,4 @@ mod thread_limit;
 
 pub use error::SimulateError;
 pub use executor::SimulatedExecutor;
-pub use run::{new_record, simulate};
+pub use run::{new_record, simulate, with_devices};

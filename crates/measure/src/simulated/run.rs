@@ -15,12 +15,7 @@ use crate::executor::Interrupt;
 /// A record of a simulated machine with nothing worked out yet.
 pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
     let machine = simulated.machine.clone();
-    let measures_devices = inputs.experiments.contains(&Experiment::Devices);
-    let devices = measures_devices.then(|| DeviceInputs {
-        accelerators: simulated.devices.iter().map(|it| it.accelerator.clone()).collect(),
-        absent: Vec::new(),
-    });
-    let inputs = Inputs { devices, ..inputs };
+    let inputs = with_devices(simulated, inputs);
     let memory_bytes = machine.nodes.iter().map(|node| node.memory_bytes).sum();
     let model_name = machine.packages.first().and_then(|package| package.model.clone());
     let host = format!("simulated-{}", simulated.name);
@@ -44,6 +39,16 @@ pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> 
         },
         ..Header::new(host, now_utc(), Executor::Simulated, inputs, machine)
     })
+}
+
+/// The same inputs with the machine's devices, where they are measured.
+pub fn with_devices(simulated: &SimulatedMachine, inputs: Inputs) -> Inputs {
+    let measures_devices = inputs.experiments.contains(&Experiment::Devices);
+    let devices = measures_devices.then(|| DeviceInputs {
+        accelerators: simulated.devices.iter().map(|it| it.accelerator.clone()).collect(),
+        absent: Vec::new(),
+    });
+    Inputs { devices, ..inputs }
 }
 
 /// Works out all that a record asks for, into memory only.

@@ -88,7 +88,7 @@ pub fn measure(
     if let Some(runs) = interrupt_after {
         executor.interrupt_after(runs);
     }
-    let resumed = record.length > 0;
+    let resumed = !record.is_new();
     let mut writer = if resumed {
         RecordWriter::append(path, &record).unwrap()
     } else {

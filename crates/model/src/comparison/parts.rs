@@ -1,6 +1,5 @@
 //! Which parts of the machine the cases that differ have in common.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy};
@@ -37,8 +36,10 @@ pub struct ComparedPart {
     pub ratio: f64,
 }
 
-/// The fewest parts that cases which differ have in common: the one of most such cases first, and
-/// of equal ones that of fewest cases in all; then those of the rest.
+/// The fewest parts that cases which differ have in common: first the part that by itself tells best which
+/// cases differ and which do not (the likelihood of one share of them among the cases that use it and another
+/// among the rest), so that a part whose cases nearly all differ goes before one that has a few more
+/// of them among many that do not; then those of the rest.
 pub(super) fn parts_in_common(
     machine: &Machine,
     cells: &[Cell<'_>],
@@ -54,11 +55,13 @@ pub(super) fn parts_in_common(
             places.entry(place).or_default().push(index);
         }
     }
-    let ways = ways(&places, machine, &initiators);
+    let paths = paths(&places, machine, &initiators);
     let mut parts = Vec::new();
     for verdict in [Verdict::Worse, Verdict::Better] {
         let mut left: BTreeSet<usize> =
             (0..compared.len()).filter(|&index| compared[index].verdict == verdict).collect();
+        // What no part explains yet, those that do not differ too.
+        let mut open: BTreeSet<usize> = (0..compared.len()).collect();
         for _ in 0..MOST_PARTS {
             let with = |of: &[usize]| -> Vec<usize> {
                 of.iter().copied().filter(|&index| compared[index].verdict == verdict).collect()
@@ -68,26 +71,31 @@ pub(super) fn parts_in_common(
                 let count = with(of).len();
                 count > 0 && count * ONE_IN >= of.len()
             };
+            let most_of_its =
+                |place: Place| paths.get(&place).is_some_and(|paths| most_differ(paths, differs));
             let is_cause = |place: Place, of: &[usize]| match place {
                 // Both ways, or it is one of them.
-                Place::PackageLink { first, second } => {
-                    let ways = [ways.get(&(first, second)), ways.get(&(second, first))];
-                    ways.iter().all(|way| way.is_some_and(|paths| most_differ(paths, differs)))
-                }
-                Place::PackageToPackage { from, to } => {
-                    let paths = ways.get(&(from, to));
-                    differs(of) || paths.is_some_and(|paths| most_differ(paths, differs))
-                }
-                _ => differs(of),
+                Place::PackageLink { first, second } => [(first, second), (second, first)]
+                    .into_iter()
+                    .all(|(from, to)| most_of_its(Place::PackageToPackage { from, to })),
+                _ => differs(of) || most_of_its(place),
             };
             let causes = places
                 .iter()
                 .filter(|(place, of)| explained(of) >= FEWEST_CASES && is_cause(**place, of));
-            let best = causes.min_by_key(|(place, of)| (Reverse(explained(of)), of.len(), **place));
+            let told = |of: &[usize]| {
+                let inside = of.iter().filter(|index| open.contains(index)).count();
+                let differ = explained(of);
+                likelihood(differ, inside) + likelihood(left.len() - differ, open.len() - inside)
+            };
+            let best = causes.max_by(|(one, a), (other, b)| {
+                told(a).total_cmp(&told(b)).then(b.len().cmp(&a.len())).then(other.cmp(one))
+            });
             let Some((&place, of)) = best else { break };
             let members = with(of);
             let gains: Vec<f64> = members.iter().map(|&index| cells[index].gain.exp()).collect();
             left.retain(|index| !members.contains(index));
+            open.retain(|index| !members.contains(index));
             let Some(ratio) = median(&gains) else { break };
             parts.push(ComparedPart { place, verdict, cases: members.len(), of: of.len(), ratio });
         }
@@ -95,25 +103,47 @@ pub(super) fn parts_in_common(
     parts
 }
 
-/// The cases of the paths from one package to the memory of another, by these two.
-type Ways<'a> = BTreeMap<(u32, u32), Vec<&'a [usize]>>;
+/// Log of the likelihood that so many of these cases differ, at the share that fits best.
+fn likelihood(differ: usize, of: usize) -> f64 {
+    let (differ, of) = (differ as f64, of as f64);
+    let of_part = |part: f64| if part > 0.0 { part * (part / of).ln() } else { 0.0 };
+    of_part(differ) + of_part(of - differ)
+}
 
-fn ways<'a>(
+/// The cases of each path that a part of the machine is on.
+fn paths<'a>(
     places: &'a BTreeMap<Place, Vec<usize>>,
     machine: &Machine,
     initiators: &[Initiator],
-) -> Ways<'a> {
-    let mut ways = Ways::new();
+) -> BTreeMap<Place, Vec<&'a [usize]>> {
+    let mut paths: BTreeMap<Place, Vec<&[usize]>> = BTreeMap::new();
     for (place, of) in places {
         let Place::Path { initiator, node } = *place else { continue };
-        let from = initiators.iter().find(|it| it.index == initiator);
-        let from = from.and_then(|initiator| machine.only_package(&initiator.cpus));
-        let to = machine.node(node).and_then(|node| machine.only_package(&node.locality));
-        if let Some(way) = from.zip(to).filter(|(from, to)| from != to) {
-            ways.entry(way).or_default().push(of);
+        let Some(initiator) = initiators.iter().find(|it| it.index == initiator) else { continue };
+        for part in parts_of_path(initiator, node, machine) {
+            paths.entry(part).or_default().push(of);
         }
     }
-    ways
+    paths
+}
+
+/// What an access passes besides the path itself.
+fn parts_of_path(initiator: &Initiator, node: u32, machine: &Machine) -> Vec<Place> {
+    let Initiator { index, cpus, .. } = initiator;
+    let from = machine.only_package(cpus);
+    let to = machine.node(node).and_then(|node| machine.only_package(&node.locality));
+    let mut parts = vec![Place::Initiator { initiator: *index }, Place::Memory { node }];
+    if let Some((from, to)) = from.zip(to).filter(|(from, to)| from != to) {
+        parts.push(Place::PackageLink { first: from.min(to), second: from.max(to) });
+        parts.push(Place::PackageToPackage { from, to });
+        let nodes = machine.nodes.iter();
+        let of_package = nodes.filter(|node| machine.only_package(&node.locality) == Some(to));
+        // With one node it is the path.
+        if of_package.count() > 1 {
+            parts.push(Place::InitiatorToPackage { initiator: *index, to });
+        }
+    }
+    parts
 }
 
 /// Whether two of three paths differ: what they share is then named and not they, though most cases
@@ -129,19 +159,10 @@ fn places_of(case: &Case, machine: &Machine, initiators: &[Initiator]) -> BTreeS
         let overlaps =
             |initiator: &&Initiator| initiator.cpus.iter().any(|cpu| actor.cpus().contains(cpu));
         for initiator in initiators.iter().filter(overlaps) {
-            let from = machine.only_package(&initiator.cpus);
             places.insert(Place::Initiator { initiator: initiator.index });
             for node in nodes_of(actor, initiator) {
-                let package =
-                    machine.node(node).and_then(|node| machine.only_package(&node.locality));
-                places.insert(Place::Memory { node });
                 places.insert(Place::Path { initiator: initiator.index, node });
-                if let Some((from, to)) = from.zip(package)
-                    && from != to
-                {
-                    places.insert(Place::PackageLink { first: from.min(to), second: from.max(to) });
-                    places.insert(Place::PackageToPackage { from, to });
-                }
+                places.extend(parts_of_path(initiator, node, machine));
             }
         }
     }

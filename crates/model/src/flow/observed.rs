@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_flow::Load;
 use nearfar_machine::{Initiator, Machine, MemoryNode, MemoryPolicy};
-use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
+use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage, Suite};
 
 use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 use super::parameters::pairs_of;
@@ -69,7 +69,13 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     let without = |experiment| Err(Inapplicable::without(record, experiment));
     let has = |wanted| candidates.iter().any(|it| it.experiment == wanted);
     if !has(Experiment::Pairs) {
-        return without(Experiment::Pairs);
+        let is_shared = |it: &Candidate<'_>| it.figures.actors().len() > 1;
+        if candidates.iter().any(is_shared) {
+            return without(Experiment::Pairs);
+        }
+        let Inapplicable { why, .. } = Inapplicable::without(record, Experiment::Pairs);
+        let needed = [Experiment::Pairs, Experiment::Mixes];
+        return Err(Inapplicable::until_measured(record, &needed, Suite::Standard, why));
     }
     let Some(first) = shared_loop(&candidates) else { return without(Experiment::Mixes) };
     let loops: Vec<KnownLoop<'_>> = loops_of_mixes(&candidates, first)

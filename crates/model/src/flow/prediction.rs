@@ -100,8 +100,8 @@ impl Flow {
                 if let Some((node, initiator)) = self.unmeasured(&load) {
                     return Err(StreamError(format!(
                         "stream {stream} uses memory node {node} from initiator {initiator}, a pair \
-                         of which the record has no lone figure; `nearfar characterize --only \
-                         pairs,mixes` measures it"
+                         of which the record has no lone figure; `{}` measures it",
+                        self.more_cases
                     )));
                 }
                 loads.push((stream, ScaledLoad { load, demand_scale: 1.0 }));

@@ -38,6 +38,8 @@ pub struct FlowSummary {
     pub not_foretold_cases: usize,
     /// What placements of the whole machine come to.
     pub placements: Vec<FlowPlacement>,
+    /// The command that measures more of what it is fitted to.
+    pub more_cases: String,
 }
 
 /// A kernel as it runs beside others.
@@ -165,6 +167,7 @@ impl Flow {
             trust: self.trust(),
             not_foretold_cases: self.fitted.not_foretold,
             placements: self.placements.clone(),
+            more_cases: self.more_cases.clone(),
         }
     }
 

@@ -114,6 +114,8 @@ pub struct HybridMemories {
     /// Node of the memory that should be faster.
     pub fast_node: u32,
     pub slow_node: u32,
+    /// Whether both are of one kind: what is called fast is then the nearer one.
+    pub is_one_kind: bool,
     /// On which of the two pages come to lie by themselves; null where it is neither.
     pub default_node: Option<u32>,
 }

@@ -92,7 +92,8 @@ impl HybridPair {
     /// Which memories it is of.
     pub fn memories(&self) -> HybridMemories {
         let &Self { initiator, fast_node, slow_node, default_node, .. } = self;
-        HybridMemories { initiator, fast_node, slow_node, default_node }
+        let is_one_kind = self.fast_kind == self.slow_kind;
+        HybridMemories { initiator, fast_node, slow_node, is_one_kind, default_node }
     }
 
     fn placement(

@@ -82,6 +82,14 @@ impl Sharing {
         if !grids.is_empty() {
             return Ok(SplitAnswers { grids, more_cells: self.more_cells.clone() });
         }
+        if let Some(off) = of_kernel.iter().find_map(|grid| grid.unfit_error()) {
+            return Err(format!(
+                "the sharing law of node {node} is off by {:.0} %, more than a third, and predicts \
+                 nothing; `{}` measures the cells themselves",
+                100.0 * off,
+                self.more_cells
+            ));
+        }
         let most = |of: fn(&SharedGrid) -> u32| of_kernel.iter().map(|grid| of(grid)).max();
         let near = most(|grid| grid.local.most_threads).unwrap_or(0);
         let far = most(|grid| grid.remote.most_threads).unwrap_or(0);
@@ -98,8 +106,16 @@ impl Sharing {
 }
 
 impl SharedGrid {
-    /// `None` where the initiators do not hold what is asked.
+    /// How far a law is off that predicts nothing.
+    fn unfit_error(&self) -> Option<f64> {
+        self.fit.left_out.filter(|_| !self.is_predictive).map(|off| off.all)
+    }
+
+    /// `None` where the initiators do not hold what is asked, or the law does not tell it.
     fn answer(&self, question: &SplitQuestion) -> Option<SplitAnswer> {
+        if question.processes.is_some() && !self.is_predictive {
+            return None;
+        }
         let (near, far) = (self.local.most_threads, self.remote.most_threads);
         let processes = question.processes.iter();
         let asked =

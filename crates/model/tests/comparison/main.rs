@@ -7,8 +7,10 @@ mod drawn_record;
 mod matching;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};
+use nearfar_machine::Relation;
 use nearfar_model::{
-    ComparedGroup, PRACTICAL_FLOOR, Place, RecordComparison, Verdict, compare as compare_figures,
+    ComparedGroup, ComparedRole, PRACTICAL_FLOOR, Place, RecordComparison, RoleThreads, Verdict,
+    compare as compare_figures,
 };
 use nearfar_record::Record;
 
@@ -246,4 +248,34 @@ fn another_machine_differs_case_by_case() {
         of += 1;
     }
     assert!(of > 1000 && right * 100 >= of * 98, "{right} of {of}");
+}
+
+/// A machine of four nodes beside one of eight: by where memory lies, and no case by another's number.
+#[test]
+fn machines_of_different_kinds_are_compared_by_where_memory_lies() {
+    let far: Share = |initiator, node, _| if initiator == node { 1.0 } else { 0.5 };
+    let plan = |seed| Plan { noise: 0.0, seed, ..PLAN };
+    let a = record(&machine(2, 4), &plan(1), SOUND);
+    let b = record(&machine(2, 2), &plan(2), far);
+    let found = compare(&a, &b);
+    let ratio = |memory, kernel: &str, threads| {
+        let is_it = |role: &&ComparedRole| {
+            (role.memory, role.kernel.as_deref(), role.threads) == (memory, Some(kernel), threads)
+        };
+        found.roles.iter().find(is_it).map(|role| (role.ratio, role.a_pairs, role.b_pairs))
+    };
+    for kernel in KERNELS {
+        for threads in [RoleThreads::One, RoleThreads::All] {
+            let [local, same, other] =
+                [Relation::Local, Relation::SamePackage, Relation::OtherPackage]
+                    .map(|memory| ratio(memory, kernel, threads).unwrap());
+            assert_eq!(
+                [(local.1, local.2), (same.1, same.2), (other.1, other.2)],
+                [(8, 4), (24, 4), (32, 8)]
+            );
+            assert!((local.0 - 1.0).abs() < 1e-6, "{kernel}: {local:?}");
+            assert!((same.0 - 0.5).abs() < 1e-6 && (other.0 - 0.5).abs() < 1e-6, "{kernel}");
+        }
+    }
+    assert_eq!(compare(&a, &a).roles, [], "machines of one kind are compared case by case");
 }

@@ -10,7 +10,8 @@ use crate::{assert_overlaps, model, ordered_pairs, overlap, pair};
 #[test]
 fn a_record_without_points_has_no_model() {
     let why = model(&nearfar_specimen::record(), OverlapBounds::None).unwrap_err();
-    assert!(why.remedy.is_some());
+    assert!(why.why.contains("the machine has one memory node"), "{why:?}");
+    assert_eq!(why.remedy, None, "no command adds a memory");
     let without_rounds = points(&truth("knl"), 2, |_| Vec::new());
     assert!(model(&record(&without_rounds), OverlapBounds::None).is_err());
 }

@@ -17,8 +17,7 @@ fn of(cells: &[(u32, u32)]) -> Result<nearfar_model::Sharing, nearfar_model::Ina
 #[test]
 fn what_is_missing_is_said_with_the_command_that_adds_it() {
     for (cells, why) in [
-        (&[][..], "the record holds no sharing"),
-        (&[(1, 0), (0, 1)], "no figure of local and remote threads side by side"),
+        (&[(1, 0), (0, 1)][..], "no figure of local and remote threads side by side"),
         (&[(1, 0), (1, 1)], "no figure of the remote threads alone"),
         (&[(0, 1), (1, 1)], "no figure of the local threads alone"),
         (
@@ -30,6 +29,9 @@ fn what_is_missing_is_said_with_the_command_that_adds_it() {
         assert_eq!(refused.why, why);
         assert!(refused.remedy.unwrap().starts_with("nearfar characterize"), "{cells:?}");
     }
+    let refused = of(&[]).unwrap_err();
+    assert!(refused.why.contains("the machine has one initiator"), "{refused:?}");
+    assert_eq!(refused.remedy, None, "no command adds an initiator");
     assert!(of(&[(1, 0), (0, 1), (1, 1)]).is_ok());
 }
 

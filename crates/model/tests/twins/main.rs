@@ -13,7 +13,16 @@ use std::collections::BTreeSet;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record};
 use nearfar_machine::MemoryKind;
-use nearfar_model::{FLOOR, NotCompared, Place, Shortfall, Twins, twins};
+use nearfar_model::{FLOOR, NotCompared, Place, RecordFigures, Shortfall, Twins, Unmeasured};
+use nearfar_record::Record;
+
+pub(crate) fn twins(record: &Record) -> Twins {
+    nearfar_model::twins(&RecordFigures::new(record))
+}
+
+pub(crate) fn unmeasured(record: &Record) -> Vec<Unmeasured> {
+    nearfar_model::unmeasured(&RecordFigures::new(record))
+}
 
 fn places(twins: &Twins) -> Vec<Place> {
     twins.findings.iter().map(|finding| finding.place).collect()

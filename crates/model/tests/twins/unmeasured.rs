@@ -1,10 +1,11 @@
 //! What a record lacks is told.
 
-use nearfar_model::{WhyUnmeasured, unmeasured};
+use nearfar_model::WhyUnmeasured;
 use nearfar_record::{Absence, Coordinates, PairCoordinates, ReasonCode};
 use nearfar_specimen::{absent, add_alone, pair};
 
 use crate::drawn_record::{PLAN, Plan, machine, record};
+use crate::unmeasured;
 
 const SMALL: Plan<'static> = Plan { kernels: &["load"], threads: &[1, 8], ..PLAN };
 

@@ -1,8 +1,9 @@
 //! Parts that are sound in some rounds and not in others.
 
-use nearfar_model::{Place, Twins, twins};
+use nearfar_model::{Place, Twins};
 
 use crate::drawn_record::{PLAN, Plan, machine, record_by_round};
+use crate::twins;
 
 fn only_unsteady(found: &Twins, place: Place) {
     let places: Vec<Place> = found.unsteady.iter().map(|part| part.place).collect();

@@ -1,8 +1,9 @@
 //! Machines that are wired unevenly: what is built so is told from what is broken.
 
-use nearfar_model::{Against, Between, Place, twins};
+use nearfar_model::{Against, Between, Place};
 
 use crate::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins;
 
 /// Two by two nodes in each package: the diagonal is further, and the firmware's
 /// distances do not say so.

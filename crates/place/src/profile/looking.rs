@@ -9,6 +9,7 @@ use nearfar_record::ProfileLook;
 use nearfar_sys::{process_pages, task_state, tasks};
 
 use crate::process_family::family;
+use crate::program_memory::mapped_bytes;
 
 /// Time from the first look to the second.
 const FIRST_INTERVAL: Duration = Duration::from_millis(10);
@@ -139,11 +140,9 @@ impl Looking {
             Err(refusal) => self.no_pages = Some(refusal.to_string()),
             Ok(mappings) => {
                 let bytes = look.bytes.get_or_insert_default();
-                for mapping in mappings {
-                    for (node, pages) in mapping.nodes {
-                        let known = bytes.entry(node).or_insert(0);
-                        *known = known.saturating_add(pages.saturating_mul(mapping.page_bytes));
-                    }
+                for (node, more) in mapped_bytes(&mappings) {
+                    let known = bytes.entry(node).or_insert(0);
+                    *known = known.saturating_add(more);
                 }
             }
         }

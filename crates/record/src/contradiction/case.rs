@@ -6,14 +6,19 @@ use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use super::history::KnownParts;
 use crate::case::{Actor, Case, Chase};
 use crate::command::Command;
-use crate::header::Header;
+use crate::header::{Header, Inputs};
 use crate::transfer::Transfer;
 
 /// Above what any machine has CPUs for; sums over actors stay in range.
 const MOST_THREADS: u64 = 1 << 20;
 
 /// Says what in a case cannot be.
-pub(super) fn check_case(header: &Header, known: &KnownParts, case: &Case) -> Result<(), String> {
+pub(super) fn check_case(
+    header: &Header,
+    inputs: &Inputs,
+    known: &KnownParts,
+    case: &Case,
+) -> Result<(), String> {
     let of_case = |what: String| format!("the case {}: {what}", case.id);
     if case.actors.is_empty() {
         return Err(of_case("nothing moves data in it".into()));
@@ -27,7 +32,7 @@ pub(super) fn check_case(header: &Header, known: &KnownParts, case: &Case) -> Re
         return Err(of_case("it stands in no experiment".into()));
     }
     let experiments = case.coordinates.iter().map(|coordinates| coordinates.experiment());
-    match experiments.into_iter().find(|it| !header.inputs.experiments.contains(it)) {
+    match experiments.into_iter().find(|it| !inputs.experiments.contains(it)) {
         Some(experiment) => Err(of_case(format!("it is of {experiment}, which is not measured"))),
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use nearfar_machine::MemoryModule;
 use super::command::check_tried;
 use crate::command::CommandInputs;
 use crate::experiment::Experiment;
-use crate::header::{Executor, Header};
+use crate::header::{Executor, Header, Inputs};
 
 /// Far above what any suite asks for; the engine makes room for so many.
 const MOST_WINDOWS: u32 = 10_000;
@@ -15,7 +15,6 @@ const MOST_RUNS: u32 = 10_000;
 
 /// Says what in a header cannot be.
 pub(crate) fn check_header(header: &Header) -> Result<(), String> {
-    let inputs = &header.inputs;
     let mut modules = header.machine.memory_modules.iter().flatten();
     if let Some(absurd) = modules.find_map(MemoryModule::absurdity) {
         return Err(absurd);
@@ -23,6 +22,29 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     if header.fingerprint != header.machine.fingerprint() {
         return Err("the fingerprint is not that of the machine beside it".into());
     }
+    check_inputs(&header.inputs)?;
+    match (header.executor, &header.simulation) {
+        (Executor::Native, Some(_)) => Err("a machine was measured, yet one is simulated".into()),
+        (Executor::Simulated, _) | (Executor::Native, None) => Ok(()),
+    }
+}
+
+/// Says what in inputs that were added to a record cannot be.
+pub(super) fn check_added(begun_with: &Inputs, added: &Inputs) -> Result<(), String> {
+    check_inputs(added)?;
+    if added.commands.is_some() || begun_with.commands.is_some() {
+        return Err("something is added to programs, or programs to something".into());
+    }
+    let same = |inputs: &Inputs| (inputs.group_by, inputs.pages, inputs.seed);
+    if same(begun_with) != same(added) {
+        return Err(
+            "CPUs are grouped otherwise from here on, or pages or the seed are others".into()
+        );
+    }
+    Ok(())
+}
+
+fn check_inputs(inputs: &Inputs) -> Result<(), String> {
     if inputs.min_rounds == 0 || inputs.max_rounds < inputs.min_rounds {
         return Err(format!("{} to {} rounds", inputs.min_rounds, inputs.max_rounds));
     }
@@ -51,10 +73,7 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     if let Some(twice) = experiments.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!("the experiment {} twice", twice[0]));
     }
-    match (header.executor, &header.simulation) {
-        (Executor::Native, Some(_)) => Err("a machine was measured, yet one is simulated".into()),
-        (Executor::Simulated, _) | (Executor::Native, None) => Ok(()),
-    }
+    Ok(())
 }
 
 /// Programs have names, each its own, and something to run.

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use nearfar_machine::{CpuSet, NodeSet};
 
 use super::case::check_case;
+use super::header::check_added;
 use super::sample::{check_sample, pass_bytes};
 use crate::absent::{Absence, Absent, ReasonCode};
 use crate::case::Case;
-use crate::header::{Executor, Header};
-use crate::line::{Finished, Line, Resumed};
-use crate::reader::Record;
+use crate::header::{Executor, Header, Inputs};
+use crate::line::{Appended, Finished, Line, Resumed};
+use crate::record::Record;
 use crate::sample::Sample;
 
 /// Slack of a run's seconds, which are a float.
@@ -21,7 +22,10 @@ const SECOND_SLACK: f64 = 1e-6;
 #[derive(Debug)]
 pub struct History {
     known: KnownParts,
-    cases: HashMap<String, Case>,
+    /// What was asked for: at the beginning, and what was added later.
+    inputs: Vec<Inputs>,
+    /// Cases with the position of the inputs that they are of.
+    cases: HashMap<String, (Case, usize)>,
     windows: HashSet<(String, u32, u32)>,
     next_sequence: u64,
     run: Run,
@@ -53,6 +57,7 @@ impl History {
                 cpus: machine.cpus(),
                 nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
             },
+            inputs: vec![header.inputs.clone()],
             cases: HashMap::new(),
             windows: HashSet::new(),
             next_sequence: 0,
@@ -63,7 +68,12 @@ impl History {
     /// The history of a record that a new run of the program goes on with, or begins.
     pub fn of(record: &Record) -> Self {
         let mut history = Self::new(&record.header);
-        history.cases = record.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
+        history.inputs = record.all_inputs().cloned().collect();
+        let cases = record.cases.iter().enumerate();
+        let noted = |(position, case): (usize, &Case)| {
+            (case.id.clone(), (case.clone(), record.addition_of_case(position)))
+        };
+        history.cases = cases.map(noted).collect();
         history.windows = record.samples.iter().map(window_of).collect();
         history.next_sequence =
             record.samples.last().map_or(0, |sample| sample.sequence.saturating_add(1));
@@ -82,9 +92,10 @@ impl History {
             Line::Header(_) => Err("a second header".into()),
             Line::Case(case) => self.case(header, case),
             Line::Sample(sample) => self.sample(header, sample),
-            Line::Absent(absent) => self.absent(header, absent),
+            Line::Absent(absent) => self.absent(absent),
             Line::Warning(_) => Ok(()),
             Line::Resumed(resumed) => self.resumed(resumed),
+            Line::Appended(appended) => self.appended(appended),
             Line::Finished(finished) => self.finished(finished),
         }
     }
@@ -108,15 +119,16 @@ impl History {
     }
 
     fn case(&mut self, header: &Header, case: &Case) -> Result<(), String> {
-        check_case(header, &self.known, case)?;
-        match self.cases.insert(case.id.clone(), case.clone()) {
+        let last = self.inputs.len() - 1;
+        check_case(header, &self.inputs[last], &self.known, case)?;
+        match self.cases.insert(case.id.clone(), (case.clone(), last)) {
             None => Ok(()),
             Some(_) => Err(format!("the case {} stands there twice", case.id)),
         }
     }
 
     fn sample(&mut self, header: &Header, sample: &Sample) -> Result<(), String> {
-        let Some(case) = self.cases.get(&sample.case) else {
+        let Some((case, of)) = self.cases.get(&sample.case) else {
             return Err(format!("a sample of the case {}, which is not planned", sample.case));
         };
         let next = next_sequence(self.next_sequence, sample.sequence)?;
@@ -127,7 +139,13 @@ impl History {
                 sample.window, sample.round, sample.case
             ));
         }
-        check_sample(header, &self.known, case, sample)?;
+        // Later inputs may ask for more rounds of it.
+        let checks = self.inputs[*of..].iter().rev();
+        let mut checks = checks.map(|it| check_sample(header, it, &self.known, case, sample));
+        let latest = checks.next().unwrap_or(Ok(()));
+        if latest.is_err() && !checks.any(|check| check.is_ok()) {
+            return latest;
+        }
         self.run.window(sample)?;
         if header.executor == Executor::Native {
             self.run.walk(case, sample)?;
@@ -137,7 +155,7 @@ impl History {
         Ok(())
     }
 
-    fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
+    fn absent(&self, absent: &Absent) -> Result<(), String> {
         let code = absent.reason.code;
         // Where the variant is missing, a case is omitted by the plan or refused by the kernels.
         let fits = code == ReasonCode::NoVariant
@@ -150,13 +168,14 @@ impl History {
                 Err(format!("omitted, and yet begun in round {round}"))
             }
             (Absence::Refused, round) => {
-                let Some(case) = self.cases.get(&absent.case) else {
+                let Some((case, of)) = self.cases.get(&absent.case) else {
                     return Err(format!(
                         "a refusal of the case {}, which is not planned",
                         absent.case
                     ));
                 };
-                let most = case.rounds(&header.inputs).map_or(0, |rounds| rounds.most);
+                let most = self.inputs[*of..].iter().filter_map(|inputs| case.rounds(inputs));
+                let most = most.map(|rounds| rounds.most).max().unwrap_or(0);
                 match round.filter(|&round| round >= most) {
                     Some(round) => Err(format!("round {round} of {most}, counted from 0")),
                     None => Ok(()),
@@ -172,6 +191,12 @@ impl History {
         if resumed.samples != there {
             return Err(format!("gone on with {} samples where {there} are", resumed.samples));
         }
+        Ok(())
+    }
+
+    fn appended(&mut self, appended: &Appended) -> Result<(), String> {
+        check_added(&self.inputs[0], &appended.inputs)?;
+        self.inputs.push(appended.inputs.clone());
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::case::{Actor, Case, Chase};
 use crate::disturbance::{Disturbance, disturbances_of_threads};
-use crate::header::{Executor, Header};
+use crate::header::{Executor, Header, Inputs};
 use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
 use crate::transfer::{Transfer, TransferSample};
 
@@ -31,12 +31,13 @@ const LINE_BYTES: u64 = 64;
 /// Says what in a sample of this case cannot be.
 pub(super) fn check_sample(
     header: &Header,
+    inputs: &Inputs,
     known: &KnownParts,
     case: &Case,
     sample: &Sample,
 ) -> Result<(), String> {
-    check_place(header, case, sample)?;
-    check_window(header, sample)?;
+    check_place(inputs, case, sample)?;
+    check_window(inputs, sample)?;
     if let Some(command) = case.command() {
         return check_run(header, known, command, sample);
     }
@@ -66,9 +67,9 @@ pub(super) fn check_sample(
     Ok(())
 }
 
-/// The round and the window are among those that the header asks for.
-fn check_place(header: &Header, case: &Case, sample: &Sample) -> Result<(), String> {
-    let Some(rounds) = case.rounds(&header.inputs) else {
+/// The round and the window are among those that were asked for.
+fn check_place(inputs: &Inputs, case: &Case, sample: &Sample) -> Result<(), String> {
+    let Some(rounds) = case.rounds(inputs) else {
         return Err(format!("a sample of the case {}, which stands in no experiment", case.id));
     };
     if sample.round >= rounds.most {
@@ -80,14 +81,14 @@ fn check_place(header: &Header, case: &Case, sample: &Sample) -> Result<(), Stri
     Ok(())
 }
 
-fn check_window(header: &Header, sample: &Sample) -> Result<(), String> {
+fn check_window(inputs: &Inputs, sample: &Sample) -> Result<(), String> {
     if sample.window_ns == 0 {
         return Err("a window without length".into());
     }
-    if sample.window_ns < header.inputs.window_ns {
+    if sample.window_ns < inputs.window_ns {
         return Err(format!(
             "a window of {} ns where none is shorter than {}",
-            sample.window_ns, header.inputs.window_ns
+            sample.window_ns, inputs.window_ns
         ));
     }
     match sample.start_ns.checked_add(sample.window_ns) {

@@ -1,0 +1,152 @@
+//! What is recommended on simulated machines, whose own law is the truth.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::collections::BTreeMap;
+
+use nearfar_advise::{
+    Advice, Basis, Candidate, CandidateKind, Demand, Pattern, Ranking, advise_each,
+};
+use nearfar_flow::{KernelLoad, Load, SimulatedMachine, builtin_machines, read_machine};
+use nearfar_machine::MemoryPolicy;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::RecordFigures;
+use nearfar_record::{Experiment, Inputs, Record, Suite};
+
+fn record(name: &str, suite: Suite, experiments: &[Experiment], seed: u64) -> Record {
+    let inputs = Inputs {
+        seed,
+        experiments: experiments.into(),
+        kernels: Some(vec!["load".into()]),
+        ..suite_inputs(suite)
+    };
+    simulate(&read_machine(name).unwrap(), inputs, true).unwrap()
+}
+
+const SHARED_PARTS: [Experiment; 4] =
+    [Experiment::Pairs, Experiment::Links, Experiment::Roofs, Experiment::Mixes];
+
+fn demand(threads: Option<u32>, working_set_bytes: Option<u64>) -> Demand {
+    let (initiators, load_share, seen) = (None, None, None);
+    let pattern = Pattern::Shared;
+    Demand { threads, initiators, working_set_bytes, load_share, pattern, seen }
+}
+
+/// Where each thread uses its own part, and where any uses any.
+fn both(record: &Record, demand: &Demand) -> [Ranking; 2] {
+    let each = advise_each(&RecordFigures::new(record), demand, &Pattern::UNKNOWN).unwrap();
+    let ranking = |advice: &Advice| match advice {
+        Advice::Ranked(ranking) => (**ranking).clone(),
+        Advice::OneNode(_) => panic!("one node"),
+    };
+    [ranking(&each[0]), ranking(&each[1])]
+}
+
+fn recommended(ranking: &Ranking) -> &Candidate {
+    &ranking.candidates[ranking.recommended.unwrap()]
+}
+
+fn gb_per_s(candidate: &Candidate) -> f64 {
+    candidate.predicted.value.0 / 1e9
+}
+
+/// Interleaved pages at 72 GB/s were recommended where own parts reach 144, and nobody said so.
+#[test]
+fn joe0_keeps_own_parts_and_says_that_interleaving_gives_half_of_them() {
+    let record = record("joe0", Suite::Standard, &SHARED_PARTS, 1);
+    let [own, any] = both(&record, &demand(None, None));
+    let best = recommended(&own);
+    assert_eq!((best.kind, best.is_default), (CandidateKind::Local, true));
+    assert!((gb_per_s(best) - 144.0).abs() < 4.0, "{best:?}");
+    assert_eq!(best.commands(), ["OMP_PLACES=cores OMP_PROC_BIND=close CMD"]);
+    assert!(!own.is_below_own_parts);
+    let best = recommended(&any);
+    assert_eq!(best.commands(), ["nearfar run --placement interleave -- CMD"]);
+    assert!((gb_per_s(best) - 72.0).abs() < 3.0, "{best:?}");
+    let own_parts = any.own_parts.as_ref().unwrap().value.0 / 1e9;
+    assert!((own_parts - 144.0).abs() < 4.0, "{own_parts}");
+    assert!(any.is_below_own_parts);
+}
+
+/// Weights were recommended over what is 2 % less and needs none.
+#[test]
+fn weights_are_not_recommended_on_equal_nodes() {
+    // The model's reach is 4.4 % by this seed; where it is less than 2 %, weights can be told.
+    let seed = 1;
+    let record = record("two-socket-8-nodes", Suite::Standard, &SHARED_PARTS, seed);
+    let [_, any] = both(&record, &demand(Some(8), Some(8 << 30)));
+    let best = recommended(&any);
+    assert_eq!(best.kind, CandidateKind::Interleave, "{seed}: {best:?}");
+    let policy = best.policies[0].to_string();
+    assert!(["interleave:0-3", "interleave:4-7"].contains(&policy.as_str()), "{policy}");
+    // The other package is as good, and one line with it.
+    assert!(!best.ties.is_empty(), "{best:?}");
+    let same = |it: &Candidate| it.policies == best.policies && it.team == best.team;
+    assert_eq!(any.candidates.iter().filter(|it| same(it)).count(), 1);
+}
+
+/// What threads get by the machine's own law: threads x the slowest.
+fn truth(machine: &SimulatedMachine, candidate: &Candidate, variant: &str) -> f64 {
+    let initiators = machine.machine.initiators();
+    let workers = &candidate.team.workers;
+    let home = |index: u32| {
+        let own = initiators.iter().find(|it| it.index == index).unwrap();
+        own.cpu_node.or(own.memory_nodes.first()).unwrap()
+    };
+    let first = home(workers[0].initiator);
+    let load = |workers: &nearfar_advise::Workers| {
+        let on: BTreeMap<u32, u32> = match &candidate.policies[0] {
+            MemoryPolicy::FirstTouch if candidate.kind == CandidateKind::Local => {
+                [(home(workers.initiator), 1)].into()
+            }
+            MemoryPolicy::FirstTouch => [(first, 1)].into(),
+            policy => policy.nodes().unwrap().iter().map(|node| (node, 1)).collect(),
+        };
+        let share = 1.0 / on.len() as f64;
+        let shares = on.keys().map(|&node| (node, share)).collect();
+        let load = Load { initiator: workers.initiator, threads: workers.threads, shares };
+        KernelLoad::new("load", variant, load)
+    };
+    let loads: Vec<KernelLoad> = workers.iter().map(load).collect();
+    let rates = machine.rates(&loads).unwrap();
+    let of_one = rates.iter().zip(workers).map(|(rate, it)| rate / f64::from(it.threads));
+    let threads: u32 = workers.iter().map(|it| it.threads).sum();
+    of_one.fold(f64::INFINITY, f64::min) * f64::from(threads)
+}
+
+/// The suite quick, which has pairs and latencies, is enough. Its figures are bounds, and what
+/// the machine really gives lies between them: on machines whose streams do not slow each other below
+/// what a part carries.
+#[test]
+fn pairs_alone_give_bounds_that_hold_the_truth() {
+    let (mut held, mut all) = (0, 0);
+    for (name, _) in builtin_machines().unwrap() {
+        let machine = read_machine(&name).unwrap();
+        let quick = [Experiment::Pairs, Experiment::Latency];
+        let record = record(&name, Suite::Quick, &quick, 1);
+        for ranking in both(&record, &demand(None, None)) {
+            let Basis::Pairs(pairs) = &ranking.basis else { panic!("{name}: a flow model") };
+            assert!(pairs.without_flow.remedy.is_some(), "{name}");
+            assert!(ranking.recommended.is_some() && ranking.own_parts.is_some(), "{name}");
+            let variant = &machine.variants("load")[0];
+            for candidate in &ranking.candidates {
+                let [low, high] = candidate.predicted.ends().map(|end| end.0);
+                let found = truth(&machine, candidate, variant);
+                all += 1;
+                held += usize::from(low * 0.93 <= found && found <= high * 1.07);
+                assert!(
+                    low * 0.5 <= found && found <= high * 1.3,
+                    "{name}: {found:e} of {low:e} to {high:e}: {candidate:?}"
+                );
+            }
+            // What is recommended is better than the default, in truth too.
+            if let Some(default) = ranking.default.map(|it| &ranking.candidates[it]) {
+                let [before, after] =
+                    [default, recommended(&ranking)].map(|it| truth(&machine, it, variant));
+                assert!(after >= 0.99 * before, "{name}: {after:e} after {before:e}");
+            }
+        }
+    }
+    assert!(held * 100 >= all * 85, "{held} of {all}");
+}

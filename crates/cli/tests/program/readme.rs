@@ -1,0 +1,105 @@
+//! What the README shows is what the program prints. In its indented blocks a line that begins with `$ ` is
+//! run by bash(1), and what stands below it is held against what it prints; `[..]` stands for any lines.
+//! `UPDATE_EXPECT=1` writes what a command prints below it, where no `[..]` stands.
+
+use std::fs;
+use std::path::Path;
+
+use crate::golden::without_what_varies;
+use crate::records::line;
+use crate::support::{run, text};
+
+const INDENT: &str = "    ";
+
+/// When everything is measured there.
+const WHEN: &str = "2026-11-24T12:00:00Z";
+
+/// A command, and what the README shows below it.
+struct Shown {
+    command: String,
+    lines: Vec<String>,
+}
+
+/// Lines of the README, and commands of its blocks with what they print.
+enum Piece {
+    Text(String),
+    Session(Shown),
+}
+
+fn pieces(readme: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for line in readme.lines() {
+        let block = line.strip_prefix(INDENT);
+        match (block, pieces.last_mut()) {
+            (Some(command), _) if command.starts_with("$ ") => {
+                let command = command[2..].to_string();
+                pieces.push(Piece::Session(Shown { command, lines: Vec::new() }));
+            }
+            (Some(said), Some(Piece::Session(shown))) => shown.lines.push(said.to_string()),
+            // An empty line within a block is not indented.
+            (None, Some(Piece::Session(shown))) if line.is_empty() => {
+                shown.lines.push(String::new());
+            }
+            _ => pieces.push(Piece::Text(line.to_string())),
+        }
+    }
+    pieces
+}
+
+/// Whether lines are those that are shown, of which `[..]` stands for any number.
+fn is_shown(shown: &[String], said: &[&str]) -> bool {
+    match shown.split_first() {
+        None => said.is_empty(),
+        Some((any, rest)) if any == "[..]" => {
+            (0..=said.len()).any(|skipped| is_shown(rest, &said[skipped..]))
+        }
+        Some((first, rest)) => said.first() == Some(&first.as_str()) && is_shown(rest, &said[1..]),
+    }
+}
+
+#[test]
+fn the_readme_shows_what_commands_print() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let updates = std::env::var_os("UPDATE_EXPECT").is_some();
+    let (mut written, mut commands, mut wrong) = (String::new(), 0, Vec::new());
+    for piece in pieces(&readme) {
+        let shown = match piece {
+            Piece::Text(line) => {
+                written += &format!("{line}\n");
+                continue;
+            }
+            Piece::Session(shown) => shown,
+        };
+        commands += 1;
+        let command = format!("mkdir -p readme && cd readme && {}", shown.command);
+        let output = run(&mut line(&command));
+        let said = without_what_varies(&(text(&output.stdout) + &text(&output.stderr)));
+        let said = said.replace("TIME", WHEN);
+        let said: Vec<&str> = said.trim_end().lines().collect();
+        // Behind the last command of a block empty lines are the README's.
+        let own = shown.lines.iter().rev().take_while(|line| line.is_empty()).count();
+        let (lines, after) = shown.lines.split_at(shown.lines.len() - own);
+        written += &format!("{INDENT}$ {}\n", shown.command);
+        let is_whole = !lines.iter().any(|line| line == "[..]");
+        let is_rewritten = updates && is_whole;
+        if !is_rewritten && !is_shown(lines, &said) {
+            wrong.push(format!("$ {}\n{}", shown.command, said.join("\n")));
+        }
+        let now: Vec<&str> = match updates && is_whole {
+            true => said,
+            false => lines.iter().map(String::as_str).collect(),
+        };
+        for line in now.into_iter().chain(after.iter().map(String::as_str)) {
+            written += format!("{INDENT}{line}").trim_end();
+            written += "\n";
+        }
+    }
+    assert!(wrong.is_empty(), "the README shows other lines than:\n{}", wrong.join("\n\n"));
+    assert!(commands >= 6, "{commands} commands");
+    if updates {
+        fs::write(path, written).unwrap();
+    } else {
+        assert_eq!(written, readme, "a block of the README is not as it is read");
+    }
+}

@@ -1,0 +1,159 @@
+//! What became of a program's placement, in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::CpuSet;
+use nearfar_place::{CountMethod, ReportedMemory, RunReport, Verdict, Verification};
+use nearfar_units::Bytes;
+
+use super::figures::{count, significant};
+use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::table::{Cell, Column, Table};
+
+/// Nodes and notes that the first screen has room for.
+const FIRST_NODES: usize = 16;
+const FIRST_NOTES: usize = 4;
+
+/// For people, at a program's end: whether its memory is where it was asked for, then what was seen.
+pub fn run_answer(report: &RunReport) -> Answer {
+    let mut answer = Answer::default();
+    if let Some(verification) = &report.verification {
+        let words = format!("{}: {}", report.placement, verification_words(verification));
+        answer = answer.and(Shown::Always, Part::words("nearfar: ", words));
+    }
+    let words = format!("{}: {}", report.placement, memory_words(report));
+    answer = answer.and(Shown::Always, Part::words("nearfar: ", words));
+    if let Some(memory) = &report.memory {
+        answer = answer
+            .and_table(memory_table(memory), FIRST_NODES)
+            .and(Shown::Always, Part::words("  ", when(memory, report.seconds)));
+    }
+    let refused = report.refused.iter().map(|loss| Part::Words {
+        first: "  refused: ".into(),
+        words: loss.to_string(),
+        emphasis: Emphasis::Caution,
+    });
+    let ran = threads(report).map(|words| Part::words("  ", words));
+    let binding = Part::words("  ", format!("asked for {}", report.binding));
+    let notes = report.notes.iter().map(|note| Part::words("  note: ", note));
+    let left = report.notes.len().saturating_sub(FIRST_NOTES);
+    let more =
+        (left > 0).then(|| Part::words("  ", format!("{}: --full", count(left, "more note"))));
+    answer
+        .and_all(Shown::Always, farthest_process(report).map(|words| Part::words("  ", words)))
+        .and_all(Shown::Always, ran.into_iter().chain([binding]).chain(refused))
+        .and_all(Shown::First, notes.clone().take(FIRST_NOTES).chain(more))
+        .and_all(Shown::Full, notes)
+}
+
+/// Whether it is where it was asked for, or where it is.
+fn memory_words(report: &RunReport) -> String {
+    let Some(memory) = &report.memory else {
+        let why = report.memory_absent.as_deref().unwrap_or("nobody looked");
+        return format!("where its memory was is not known: {why}");
+    };
+    let all = Bytes(memory.own_bytes_by_node.values().sum());
+    match memory.largest_deviation {
+        Some(off) if memory.is_as_asked() => {
+            format!("its memory is where it was asked for: {all}, within {}", percent(off))
+        }
+        Some(off) => format!(
+            "its memory is not all where it was asked for: a node's share of {all} is off by {}",
+            percent(off)
+        ),
+        None => {
+            let shares = memory.achieved_shares.iter();
+            let most = shares.max_by(|one, other| one.1.total_cmp(other.1));
+            let most =
+                most.map(|(node, share)| format!(", {} of it on node {node}", percent(*share)));
+            format!("{all} of memory{}", most.unwrap_or_default())
+        }
+    }
+}
+
+fn farthest_process(report: &RunReport) -> Option<String> {
+    let deviations = report.processes.iter().filter_map(|it| Some((it, it.largest_deviation?)));
+    let (process, off) = deviations.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let all = report.processes.len() + report.processes_unlisted;
+    Some(format!(
+        "{} of 1 MiB and more counted at the end; farthest from what was asked: {} ({}), by {}",
+        count(all, "process"),
+        process.name,
+        process.process,
+        percent(off)
+    ))
+}
+
+fn when(memory: &ReportedMemory, ran: Option<f64>) -> String {
+    let at = significant(memory.at_seconds, 3);
+    let of = ran.map_or(String::new(), |ran| format!(" of {} s", significant(ran, 3)));
+    let processes = count(memory.processes, "process");
+    let mut said = match memory.method {
+        CountMethod::Seen => format!("seen {at} s after its start{of}; {processes}"),
+        CountMethod::AtEnd => format!("proven when a process ended, at {at} s{of}; {processes}"),
+    };
+    if memory.changed_file_bytes >= 1 << 20 {
+        let bytes = Bytes(memory.changed_file_bytes);
+        said += &format!("; {bytes} of changed file pages, nodes not known");
+    }
+    if !memory.shared_bytes_by_node.is_empty() {
+        let nodes = memory.shared_bytes_by_node.iter();
+        let nodes: Vec<String> =
+            nodes.map(|(node, bytes)| format!("{} on node {node}", Bytes(*bytes))).collect();
+        said += &format!("; shared memory, not counted above: {}", nodes.join(", "));
+    }
+    said
+}
+
+fn threads(report: &RunReport) -> Option<String> {
+    let seen: CpuSet = report.threads.iter().flat_map(|thread| thread.cpus_seen.iter()).collect();
+    let all = report.threads.len() + report.threads_unlisted;
+    (all > 0).then(|| format!("{} seen on CPUs {seen}", count(all, "thread")))
+}
+
+fn memory_table(memory: &ReportedMemory) -> Table {
+    let share = |shares: &BTreeMap<u32, f64>, node: &u32| {
+        percent(shares.get(node).copied().unwrap_or_default())
+    };
+    let asked = |node: &u32| {
+        memory.asked_shares.as_ref().map_or(Cell::Empty, |shares| Cell::text(share(shares, node)))
+    };
+    let nodes: BTreeSet<u32> = memory
+        .own_bytes_by_node
+        .keys()
+        .chain(memory.asked_shares.iter().flat_map(|shares| shares.keys()))
+        .copied()
+        .collect();
+    let row = |node: &u32| {
+        let bytes = memory.own_bytes_by_node.get(node).copied().unwrap_or_default();
+        let found = share(&memory.achieved_shares, node);
+        vec![Cell::text(node), asked(node), Cell::text(found), Cell::text(Bytes(bytes))]
+    };
+    let columns = ["node", "asked", "found", "own memory"].map(Column::words);
+    Table::new("", columns, nodes.iter().map(row))
+}
+
+/// Whether a placement makes a program faster.
+pub(crate) fn verification_part(found: &Verification) -> Part {
+    Part::words(" verified: ", verification_words(found))
+}
+
+fn verification_words(found: &Verification) -> String {
+    let (low, high) = found.interval;
+    let meaning = match found.verdict {
+        Verdict::Faster => "the placement is faster",
+        Verdict::Slower => "the placement is slower",
+        Verdict::Same => "no difference that matters",
+        Verdict::Undecided => "the times scatter too much to say which is faster",
+    };
+    format!(
+        "{meaning}: {} s with it, {} s without, ratio {low:.3} to {high:.3} ({} rounds, 95 %)",
+        significant(found.placed_median_seconds, 3),
+        significant(found.default_median_seconds, 3),
+        found.rounds
+    )
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
