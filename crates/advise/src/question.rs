@@ -107,7 +107,7 @@ impl Question<'_> {
         Some(Throughput { paced: paced / count, sum: sum / count })
     }
 
-    /// The same of flows that were worked out.
+    /// The same of flows that were computed.
     pub fn throughput_of(&self, flows: &Flows) -> Throughput {
         let rates = flows.rates.iter().zip(&self.workers);
         let of_one = rates.map(|(rate, it)| rate / f64::from(it.threads));

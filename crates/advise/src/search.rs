@@ -143,10 +143,10 @@ fn score(throughput: Throughput, pages: &[Shares]) -> f64 {
     throughput.paced + counts * throughput.sum
 }
 
-/// Of so many nodes all subsets are looked at, 255 of them.
+/// Up to this many nodes all subsets are looked at, 255 of them.
 pub(crate) const MOST_NODES: usize = 8;
 
-/// Subsets of so many nodes, each in ascending order, none twice. Of more than
+/// Subsets of as many nodes as `most` has, each in ascending order, none twice. Of more than
 /// [`MOST_NODES`] those of the ones that can give most, by `most`; and the named groups.
 pub(crate) fn subsets(most: &[f64], groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..most.len()).collect();

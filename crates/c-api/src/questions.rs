@@ -1,4 +1,4 @@
-//! The two questions. Answers are worked out in room that is kept for each thread, so that only its
+//! The two questions. Answers are computed in room that is kept for each thread, so that only its
 //! first questions allocate.
 
 use std::cell::RefCell;

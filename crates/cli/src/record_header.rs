@@ -40,7 +40,7 @@ pub fn new_of_this_machine(inputs: Inputs, machine: Machine) -> Record {
     Record::new(header)
 }
 
-/// A record of a simulated machine with nothing worked out yet.
+/// A record of a simulated machine with nothing computed yet.
 pub fn of_simulated(
     arguments: &CharacterizeArguments,
     simulated: &SimulatedMachine,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nearfar_sys::{duplicate_descriptor, may_create_in, open_to_write};
 
-/// A place that was found to take a file, before what it is to hold was worked out.
+/// A place that was found to take a file, before what it is to hold was computed.
 #[derive(Debug)]
 pub enum WritableFile {
     /// A regular file, or none yet. No link.

@@ -332,8 +332,8 @@ impl Copies {
         }
     }
 
-    /// Sets so many words of a device's memory to what is filled into each piece, which begins
-    /// at the word that is given. Returns the hash of what was written.
+    /// Sets the first `words` words of a device's memory to what is filled into each piece,
+    /// which begins at the word that is given. Returns the hash of what was written.
     fn fill(
         &mut self,
         memory: usize,

@@ -12,7 +12,7 @@ pub struct Document {
     /// Of what it is, for instance host and time.
     #[serde(skip)]
     pub title: String,
-    /// Whether figures of it were worked out and not measured; a caution says so.
+    /// Whether figures of it were computed and not measured; a caution says so.
     #[serde(skip)]
     pub is_simulated: bool,
     /// The version of the program that made the document.

@@ -13,7 +13,7 @@ pub use nearfar_units::Unit;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
-    /// As it was worked out.
+    /// As it was computed.
     pub value: f64,
     /// Its interval, or null.
     pub interval: Option<[f64; 2]>,

@@ -29,7 +29,7 @@ const PREAMBLE: &str = r"\documentclass[10pt,a4paper]{article}
 \setlength{\LTpost}{6pt}
 \setlength{\emergencystretch}{3em}
 \sloppy
-% Columns of a width that was worked out from their words.
+% Columns of a width that was computed from their words.
 \newcolumntype{L}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
 \newcolumntype{R}[1]{>{\raggedleft\arraybackslash\hspace{0pt}}p{#1}}
 % The bullet of a font that is drawn and not a picture.

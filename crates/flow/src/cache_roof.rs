@@ -44,7 +44,7 @@ pub struct CacheRate {
 }
 
 impl CacheRoof {
-    /// Useful bytes/s of one of so many threads that share the cache. Threads beyond its
+    /// Useful bytes/s of one of `threads` threads that share the cache. Threads beyond its
     /// cores share what the cores reach.
     pub(crate) fn of_one(&self, variant: usize, threads: u32, saturation: f64) -> Option<f64> {
         let rate = self.rates.get(variant).copied().flatten()?;

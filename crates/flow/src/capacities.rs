@@ -169,7 +169,7 @@ impl Capacities {
             .collect()
     }
 
-    /// Demand of one of so many threads on a pair, bytes/s. Threads that are there for a part
+    /// Demand of one of `threads` threads on a pair, bytes/s. Threads that are there for a part
     /// of their time count by that part.
     pub(crate) fn demand_of_one(&self, initiator: usize, column: usize, threads: f64) -> f64 {
         let place = (u32::try_from(initiator).unwrap_or(u32::MAX), self.nodes[column]);
@@ -201,7 +201,7 @@ impl DemandCurve {
             && self.demand.is_sorted_by(|before, after| before.0 < after.0)
     }
 
-    /// What one of so many threads asks for, bytes/s.
+    /// What one of `threads` threads asks for, bytes/s.
     pub(crate) fn of_one(&self, threads: f64) -> f64 {
         let threads = threads.max(1.0);
         let after = self.demand.partition_point(|&(known, _)| f64::from(known) <= threads);

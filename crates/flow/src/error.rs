@@ -1,4 +1,4 @@
-//! Why rates could not be worked out or a machine not be read.
+//! Why rates could not be computed or a machine not be read.
 
 use std::io;
 use std::path::PathBuf;

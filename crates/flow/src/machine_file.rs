@@ -119,7 +119,8 @@ pub(crate) struct ControllerEntry {
     pub nodes: Option<BTreeSet<u32>>,
     pub kind: Option<MemoryKind>,
     pub gb_per_s: f64,
-    pub interference: Option<f64>,
+    #[serde(default)]
+    pub interference: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -32,7 +32,7 @@ pub(crate) fn controllers(file: &MachineFile, machine: &Machine) -> Result<Contr
     let mut of_nodes = Controllers { capacity: vec![None; count], interference: vec![0.0; count] };
     for (key, entry) in bounds::entries("controller", &file.controller)? {
         let capacity = bounds::gb_per_s(&key, entry.gb_per_s)?;
-        let interference = entry.interference.unwrap_or(0.0);
+        let interference = entry.interference;
         bounds::number(&format!("{key}.interference"), interference, &INTERFERENCE)?;
         for column in selected_nodes(&key, entry.nodes.as_ref(), entry.kind, machine)? {
             of_nodes.capacity[column] = Some(capacity);

@@ -166,7 +166,7 @@ impl SimulatedMachine {
         own.map_or(0, |domain| u32::try_from(beside(domain)).unwrap_or(u32::MAX))
     }
 
-    /// Useful bytes/s of one of so many threads that share a cache of a level and whose data
+    /// Useful bytes/s of one of `threads_in_domain` threads that share a cache of a level and whose data
     /// lies there; `None` where the file has no such roof, or the kernel not that variant. A
     /// generated loop of loads only or of stores only is like that kernel.
     pub fn cache_rate(

@@ -101,6 +101,21 @@ impl Weighing {
         }
     }
 
+    /// Adds what other samples gave.
+    pub fn join(&mut self, other: Self) {
+        let (own, new) = (&mut self.evidence, other.evidence);
+        own.samples += new.samples;
+        own.disturbed += new.disturbed;
+        own.on_memory += new.on_memory;
+        for (method, samples) in new.proven_by {
+            *own.proven_by.entry(method).or_default() += samples;
+        }
+        own.least_placed = either(own.least_placed, new.least_placed, f64::min);
+        own.worst_share = either(own.worst_share, new.worst_share, f64::max);
+        self.huge_bytes = self.huge_bytes.saturating_add(other.huge_bytes);
+        self.resident_bytes = self.resident_bytes.saturating_add(other.resident_bytes);
+    }
+
     /// What all samples together say.
     pub fn evidence(self) -> Evidence {
         let share = self.huge_bytes as f64 / self.resident_bytes as f64;
@@ -112,11 +127,19 @@ impl Evidence {
     fn add_pages(&mut self, array: &Array, pages: &PageNodes) {
         let Some(asked) = &array.nodes else { return };
         let placed: f64 = asked.iter().map(|node| pages.fraction_on(node)).sum();
-        self.least_placed = Some(self.least_placed.map_or(placed, |least| least.min(placed)));
+        self.least_placed = either(self.least_placed, Some(placed), f64::min);
         for &(node, share) in &array.dealt {
             let off = (pages.fraction_on(node) - share).abs();
-            self.worst_share = Some(self.worst_share.map_or(off, |worst| worst.max(off)));
+            self.worst_share = either(self.worst_share, Some(off), f64::max);
         }
+    }
+}
+
+/// Of two the one that is chosen, or the only one.
+fn either(one: Option<f64>, two: Option<f64>, choose: fn(f64, f64) -> f64) -> Option<f64> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(choose(one, two)),
+        (one, two) => one.or(two),
     }
 }
 

@@ -2,7 +2,9 @@
 //! pages were.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
+use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
 use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
 
@@ -39,11 +41,15 @@ impl<'a> SamplesByCase<'a> {
         }
         let mut cases: HashMap<&str, OfCase<'_>> = HashMap::with_capacity(record.cases.len());
         let mut weighing = Weighing::default();
-        for sample in &record.samples {
-            weighing.add(arrays.get(&*sample.case), sample);
+        let mut totals = Vec::with_capacity(record.samples.len());
+        for (of_part, weighed) in by_all_cores(&record.samples, &arrays) {
+            totals.extend(of_part);
+            weighing.join(weighed);
+        }
+        for (sample, totals) in record.samples.iter().zip(totals) {
             let of_case = cases.entry(&sample.case).or_default();
             of_case.samples.push(sample);
-            of_case.totals.push(sample.totals());
+            of_case.totals.push(totals);
         }
         Self { cases, evidence: weighing.evidence() }
     }
@@ -58,6 +64,30 @@ impl<'a> SamplesByCase<'a> {
         };
         CaseSamples { samples, totals, summary: Some(summary) }
     }
+}
+
+/// What samples moved, and what proves where their pages were, by parts in their order: both at once,
+/// and on all cores, because to fetch the threads of hundreds of thousands of samples takes longer
+/// than to add them up (`cargo bench -p nearfar-document --bench page_cost`).
+fn by_all_cores(
+    samples: &[Sample],
+    arrays: &HashMap<&str, Arrays>,
+) -> Vec<(Vec<SampleTotals>, Weighing)> {
+    let look_at = &|part: &[Sample]| {
+        let mut weighing = Weighing::default();
+        let totals = part.iter().map(|sample| {
+            weighing.add(arrays.get(&*sample.case), sample);
+            sample.totals()
+        });
+        (totals.collect(), weighing)
+    };
+    let workers = available_parallelism().map_or(1, usize::from);
+    let parts = samples.chunks(samples.len().div_ceil(workers).max(1));
+    scope(|scope| {
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || look_at(part))).collect();
+        let ended = running.into_iter().map(ScopedJoinHandle::join);
+        ended.map(|made| made.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 impl CaseSamples<'_> {

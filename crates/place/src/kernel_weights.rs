@@ -18,7 +18,7 @@ pub struct KernelWeights {
     pub written: BTreeMap<u32, u32>,
     /// The same before.
     pub before: BTreeMap<u32, u32>,
-    /// Whether the kernel had worked out the weights by itself, which writing ends (Linux 6.16).
+    /// Whether the kernel had computed the weights by itself, which writing ends (Linux 6.16).
     pub was_automatic: bool,
 }
 

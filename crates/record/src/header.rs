@@ -80,7 +80,7 @@ pub struct Versions {
 pub enum Executor {
     /// This machine was measured.
     Native,
-    /// Figures were worked out for a simulated machine, on a virtual clock.
+    /// Figures were computed for a simulated machine, on a virtual clock.
     Simulated,
 }
 

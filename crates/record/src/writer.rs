@@ -155,7 +155,7 @@ impl RecordWriter {
         Self::new(Sink::Stdout)
     }
 
-    /// Writes nothing: for records that are only worked out in memory.
+    /// Writes nothing: for records that are only computed in memory.
     pub fn nowhere() -> Self {
         Self::new(Sink::Nowhere)
     }

@@ -1,9 +1,9 @@
-//! Why a paper could not be worked out again. That a value differs is no error but
+//! Why a paper could not be computed again. That a value differs is no error but
 //! a row of its own.
 
 use std::error::Error;
 
-/// Why a paper could not be worked out again.
+/// Why a paper could not be computed again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
@@ -13,7 +13,7 @@ pub enum ReproduceError {
     Facts { key: String, source: serde_json::Error },
     #[error("papers/{key}.json contradicts itself: {what}; correct the file")]
     Contradiction { key: String, what: String },
-    #[error("{what} cannot be worked out")]
+    #[error("{what} cannot be computed")]
     Refused { what: String, source: Box<dyn Error + Send + Sync> },
 }
 

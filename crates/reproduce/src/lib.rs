@@ -1,4 +1,4 @@
-//! The papers' tables, worked out again by the code that serves a record: the
+//! The papers' tables, computed again by the code that serves a record: the
 //! printed value, ours, the error, and how it stands.
 //!
 //! Begin with [`reproduce`]. A paper's numbers lie in `papers/KEY.json` at the

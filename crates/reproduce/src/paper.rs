@@ -68,7 +68,7 @@ impl<Facts: PaperFacts> PaperFile<Facts> {
     }
 }
 
-/// A paper's tables, worked out again.
+/// A paper's tables, computed again.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Paper {
     /// As in `docs/references.md`.

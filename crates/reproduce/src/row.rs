@@ -12,7 +12,7 @@ pub struct Row {
     /// The unit comes last where there is one.
     pub item: String,
     pub printed: f64,
-    /// As worked out here; null for an input.
+    /// As computed here; null for an input.
     pub ours: Option<f64>,
     /// ours / printed - 1, a fraction; null for an input and where 0 is printed.
     pub error: Option<f64>,
@@ -54,7 +54,7 @@ pub enum Status {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Ours must round to the printed value: both are worked out from the same numbers.
+    /// Ours must round to the printed value: both are computed from the same numbers.
     Rounding,
     /// Ours must be as near as the model promises: it predicts what the paper measured.
     Model,

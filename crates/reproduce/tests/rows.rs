@@ -16,7 +16,7 @@ const COUNTS: [(&str, [usize; 5]); 5] = [
     ("saad2022", [67, 0, 63, 22, 86]),
 ];
 
-/// Every number that a paper's file holds is a row: an outcome that is worked out, or an input.
+/// Every number that a paper's file holds is a row: an outcome that is computed, or an input.
 #[test]
 fn nothing_fails_every_number_has_a_row_and_the_counts_are_known() {
     assert_eq!(COUNTS.map(|(key, _)| key), papers());
@@ -85,7 +85,7 @@ fn assert_rows_say_what_their_status_asks(paper: &Paper) {
 }
 
 /// The files of the simulated machines hold what tables 3.4 and A.2 and the end of appendix A
-/// print; nothing else that is worked out is an input of its own.
+/// print; nothing else that is computed is an input of its own.
 fn assert_every_table_has_its_rows(paper: &Paper) {
     for (table, compared, given, is_round_trip) in [
         ("table 3.2", 9, 3, false),

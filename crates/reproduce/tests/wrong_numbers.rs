@@ -22,7 +22,7 @@ fn numbers_of_the_thesis() {
         names.next_back().is_some_and(|name| OF_THESIS.contains(&name))
     });
     assert_eq!(paths.len(), 169, "{paths:#?}");
-    // Printed only, nothing is worked out of them: the transfers of table A.2, and in equations
+    // Printed only, nothing is computed from them: the transfers of table A.2, and in equations
     // 4.10 and 4.18 the alpha of a class without a share.
     let idle = ["/data_access/rows/0/alpha/2", "/what_if/1/alpha/2"];
     paths.retain(|path| {

@@ -2,7 +2,7 @@
 //! nearfar-runtime --bench regret`. Status 1 when a promise is missed.
 //!
 //! Random threads run, a task comes with data on one to three nodes, and places with a free core
-//! are asked. Its time at each of them is worked out by the law's solver with everything that runs;
+//! are asked. Its time at each of them is computed by the law's solver with everything that runs;
 //! regret is time at the chosen place / time at the best one - 1.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 #![expect(

@@ -1,4 +1,4 @@
-//! Samples drawn again, for what is worked out of several of them together.
+//! Samples drawn again, for what is computed from several of them together.
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
 use crate::median::median;

@@ -265,7 +265,7 @@ mod tests {
         assert!((one - other).abs() <= room, "{one} and {other}");
     }
 
-    /// A line through three points, worked out by hand: y = 1/6 + 3/2 x.
+    /// A line through three points, computed by hand: y = 1/6 + 3/2 x.
     #[test]
     fn a_line_through_three_points() {
         let rows = [vec![1.0, 0.0], vec![1.0, 1.0], vec![1.0, 2.0]];

@@ -1,4 +1,4 @@
-//! `reproduce`: the papers' tables, printed and worked out again.
+//! `reproduce`: the papers' tables, printed and computed again.
 
 use nearfar_document::ReproducedPapers;
 use nearfar_reproduce::{papers, reproduce};

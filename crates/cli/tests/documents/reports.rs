@@ -25,7 +25,7 @@ pub fn nearfar(arguments: &[&str]) -> String {
     }
 }
 
-/// The records of machines that were worked out, each once.
+/// The records of machines that were computed, each once.
 static RECORDS: Mutex<BTreeMap<String, Arc<OnceLock<Vec<u8>>>>> = Mutex::new(BTreeMap::new());
 
 /// A record of a simulated machine, by its name or file, with all experiments that its parts allow.

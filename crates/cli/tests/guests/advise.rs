@@ -2,7 +2,7 @@
 //! verdict. What every run found from inside is held against the advice; times mean nothing here, so
 //! that any verdict may come.
 //!
-//! The advice is of a record whose figures are worked out, of a machine of the guest's shape with one
+//! The advice is of a record whose figures are computed, of a machine of the guest's shape with one
 //! fast node. In the guest its header gets the guest's own machine, as if it had been measured there.
 
 use std::collections::BTreeMap;

@@ -50,7 +50,7 @@ pub struct Run {
 /// What a run must give.
 #[derive(Clone)]
 pub enum Expectation {
-    /// Of the matrix of pairs, worked out case by case.
+    /// Of the matrix of pairs, computed case by case.
     Pairs(Expected),
     /// Every other experiment that is run, with all that it plans.
     Experiments,

@@ -1,4 +1,4 @@
-//! What a record must hold, worked out from the guest's machine and not read off.
+//! What a record must hold, computed from the guest's machine and not read off.
 
 use std::collections::BTreeSet;
 

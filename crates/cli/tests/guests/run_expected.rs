@@ -1,4 +1,4 @@
-//! What a launch must give, worked out from the guest's machine and the placement's words,
+//! What a launch must give, computed from the guest's machine and the placement's words,
 //! and held against what the program says from inside and what nearfar reports.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -152,7 +152,7 @@ impl Queue {
     /// queued, else it is waited for.
     ///
     /// # Safety
-    /// The memory has so many bytes there, and `from` has them until the copy is done.
+    /// From `at` the memory has `bytes` bytes, and `from` has them until the copy is done.
     pub(super) unsafe fn write(
         &self,
         memory: &Buffer,
@@ -182,7 +182,7 @@ impl Queue {
     /// Copies bytes out of a memory: as [`Queue::write`].
     ///
     /// # Safety
-    /// The memory has so many bytes there, and `into` has room for them until the copy is done.
+    /// From `at` the memory has `bytes` bytes, and `into` has room for them until the copy is done.
     pub(super) unsafe fn read(
         &self,
         memory: &Buffer,

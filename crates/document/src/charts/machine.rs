@@ -14,7 +14,7 @@ use super::drawn_devices::{DrawnDevice, drawn_devices};
 use crate::figure::Figure;
 use crate::subject::Sources;
 
-/// A drawing with all places worked out, in user units of SVG.
+/// A drawing with all places computed, in user units of SVG.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct MachineDrawing {
     width: f64,

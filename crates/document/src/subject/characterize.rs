@@ -132,7 +132,7 @@ pub struct PlannedExperiment {
 impl DryRun {
     /// For people.
     pub fn answer(&self) -> Answer {
-        let simulated = simulated_line(self.executor).trim_end();
+        let simulated = simulated_line(self.executor).unwrap_or_default();
         let rates = format!(
             "by a copy at {:.1} GB/s and first touch at {:.1} GB/s, one thread",
             self.copy_gb_per_s, self.touch_gb_per_s

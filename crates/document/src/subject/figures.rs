@@ -42,11 +42,11 @@ pub(crate) fn rounded(value: f64, decimals: i32) -> String {
     ((value * scale).round() / scale).to_string()
 }
 
-/// The line that tells worked-out figures from measured ones; empty for the latter.
-pub(crate) fn simulated_line(executor: Executor) -> &'static str {
+/// What tells computed figures from measured ones; `None` for the latter.
+pub(crate) fn simulated_line(executor: Executor) -> Option<&'static str> {
     match executor {
-        Executor::Native => "",
-        Executor::Simulated => "SIMULATED: these figures were worked out, not measured\n",
+        Executor::Native => None,
+        Executor::Simulated => Some("SIMULATED: these figures were computed, not measured"),
     }
 }
 

@@ -61,12 +61,11 @@ impl Origin {
 
     /// That figures are simulated, and what is wrong with the record's seals.
     pub(crate) fn caution(&self) -> Answer {
-        let simulated = simulated_line(self.executor).trim_end();
         let caution = |first: &str, words: &str, emphasis| {
             let words = words.to_string();
             Part::Words { first: first.into(), words, emphasis }
         };
-        let simulated = simulated.strip_prefix("SIMULATED: ");
+        let simulated = simulated_line(self.executor).and_then(|it| it.strip_prefix("SIMULATED: "));
         let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
         let edited = self.sealing.finding.as_ref();
         let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));

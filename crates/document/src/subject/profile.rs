@@ -68,7 +68,7 @@ fn sentence(profile: &Profile) -> String {
             )
         }
         None => {
-            let why = profile.access_unknown.as_deref().unwrap_or("it was not worked out");
+            let why = profile.access_unknown.as_deref().unwrap_or("it was not computed");
             format!("{name}: where its accesses go is not known ({why})")
         }
     };

@@ -5,6 +5,7 @@ use nearfar_model::{FittedModel, ModelChoices, best_pairs};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
+use super::figures::simulated_line;
 use super::model::model_findings;
 use super::origin::Origin;
 use super::sources::Sources;
@@ -72,9 +73,7 @@ impl Report {
 
 fn cautions(sources: &Sources<'_>) -> Vec<String> {
     let mut cautions = Vec::new();
-    if sources.show.measured.executor == Executor::Simulated {
-        cautions.push("SIMULATED: these figures were worked out, not measured.".into());
-    }
+    cautions.extend(simulated_line(sources.show.measured.executor).map(|line| format!("{line}.")));
     cautions.extend(
         sources.show.measured.sealing.finding.iter().map(|finding| format!("WARNING: {finding}.")),
     );

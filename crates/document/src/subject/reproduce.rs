@@ -1,4 +1,4 @@
-//! The papers' tables, printed and worked out again.
+//! The papers' tables, printed and computed again.
 
 use nearfar_reproduce::{Paper, Row, Status};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::figures::{count, significant};
 use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
-/// The papers' tables, worked out again; `reproduce --json` prints it.
+/// The papers' tables, computed again; `reproduce --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReproducedPapers {

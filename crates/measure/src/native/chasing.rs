@@ -74,7 +74,7 @@ impl Work for Chasing<'_> {
 
     /// Checks that it is where so many accesses lead. Once it has left its course it does not
     /// come back to the right place in time, so that the warm-up's end and that of the last
-    /// window are times enough: to work out the place takes as long as a group of nodes.
+    /// window are times enough: to compute the place takes as long as a group of nodes.
     fn check(&mut self) -> Result<(), Reason> {
         let counted = self.chase.accesses();
         if counted == self.accesses && self.chase.is_on_course() {

@@ -6,7 +6,7 @@ use nearfar_record::{Reason, ReasonCode};
 use super::memory_loop::{no_variant, parse_variant};
 use super::work::Work;
 
-/// Turns whose result is worked out one number after the other.
+/// Turns whose result is computed one number after the other.
 const CHECKED_TURNS: u32 = 8;
 
 /// Turns of a block before any rate is known: some ten microseconds.
@@ -126,7 +126,7 @@ impl Work for Computing {
         self.compare(self.turns, result, expected)
     }
 
-    /// Checks what a few turns give. What a whole block gives nobody can work out in time: blocks
+    /// Checks what a few turns give. What a whole block gives nobody can compute in time: blocks
     /// are held against each other.
     fn check(&mut self) -> Result<(), Reason> {
         let turns = u64::from(CHECKED_TURNS);

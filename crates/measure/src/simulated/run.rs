@@ -12,7 +12,7 @@ use super::{SimulateError, SimulatedExecutor};
 use crate::engine::{Engine, now_utc};
 use crate::executor::Interrupt;
 
-/// A record of a simulated machine with nothing worked out yet.
+/// A record of a simulated machine with nothing computed yet.
 pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
     let machine = simulated.machine.clone();
     let inputs = with_devices(simulated, inputs);

@@ -11,7 +11,7 @@
 //! number even after the local port is full; a local one is slowed by what the link delivers. It
 //! has no limit of the controller. Saturation: one controller with a limit that is neared smoothly.
 
-use nearfar_stats::{FitRule, Loss, fit};
+use nearfar_stats::{FitRule, Loss, fit_with_derivatives};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
@@ -140,6 +140,38 @@ impl Law {
             }
         }
     }
+
+    /// Derivatives of the logarithms of local, remote and total by the logarithm of a parameter,
+    /// in the order of [`LawName::law`].
+    fn slopes(self, loads: &Loads, parameter: usize) -> [f64; 3] {
+        match self {
+            Self::Pressure { a, b } => {
+                // Of L0 / (1 + x) by ln a, where x grows with a.
+                let slope = |x: f64| -x / (1.0 + x);
+                let local = slope(a * loads.local_part * loads.remote_part);
+                let remote = slope(b * loads.queue * loads.remote_part);
+                let [local, remote] = if parameter == 0 { [local, 0.0] } else { [0.0, remote] };
+                let beta = self.shares(loads).beta();
+                [local, remote, (1.0 - beta) * local + beta * remote]
+            }
+            Self::Saturation { limit: BytesPerSecond(limit), sharpness, remote_weight } => {
+                let wanted = loads.local + loads.remote;
+                let log_ratio = (wanted / limit).ln();
+                // The smaller over the larger of both, to the power p: never beyond 1.
+                let ratio = (-sharpness * log_ratio.abs()).exp();
+                let of_smaller = ratio / (1.0 + ratio);
+                match parameter {
+                    0 => [if log_ratio > 0.0 { 1.0 - of_smaller } else { of_smaller }; 3],
+                    1 => [log_ratio.abs() * of_smaller + ratio.ln_1p() / sharpness; 3],
+                    _ => {
+                        let weighted = remote_weight * loads.remote;
+                        let beta = weighted / (loads.local + weighted);
+                        [-beta, 1.0 - beta, 0.0]
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A mixed cell that a law is fitted to.
@@ -216,13 +248,24 @@ fn fit_from(
         let of_cells = cells.iter().flat_map(|cell| errors(law, cell));
         Some(of_cells.chain(logs.iter().map(|log| PRIOR * log)).collect())
     };
+    let derivatives = |logs: &[f64], _: &[f64]| {
+        let law = name.law(scale, logs)?;
+        let column = |of: usize| {
+            let of_cells = cells.iter().flat_map(|cell| law.slopes(&cell.loads, of));
+            let prior = (0..logs.len()).map(|log| if log == of { PRIOR } else { 0.0 });
+            of_cells.chain(prior).collect()
+        };
+        Some((0..logs.len()).map(column).collect())
+    };
     let rule = FitRule {
         loss: Loss::SoftL1(LOSS_SCALE),
         longest_step: 1.0,
         tolerance: 1e-7,
         ..FitRule::default()
     };
-    let fitted = (!cells.is_empty()).then(|| fit(start, residuals, &rule)).flatten()?;
+    let fitted = (!cells.is_empty())
+        .then(|| fit_with_derivatives(start, residuals, derivatives, &rule))
+        .flatten()?;
     Some((name.law(scale, &fitted.parameters)?, fitted.parameters))
 }
 
@@ -251,5 +294,47 @@ impl Residual {
             all: root(group + total, 3.0 * count),
         };
         (count > 0.0 && found.all.is_finite()).then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Below the limit, at it and far above it, where a power would overflow.
+    #[test]
+    fn slopes_are_those_of_differences() {
+        const STEP: f64 = 1e-6;
+        for wanted in [0.1, 0.9, 1.0, 1.1, 4.0] {
+            let loads = Loads {
+                local: 0.7e10 * wanted,
+                remote: 0.3e10 * wanted,
+                local_part: 0.8,
+                remote_part: 0.6,
+                queue: 2.5,
+            };
+            let cell =
+                FittedCell { loads, measured: Shares { local: 1e9.into(), remote: 1e9.into() } };
+            for (name, start) in [
+                (LawName::Pressure, &[0.4, -0.7][..]),
+                (LawName::Saturation, &[0.0, 0.5, 0.3]),
+                (LawName::Saturation, &[0.0, 7.0, -0.3]),
+            ] {
+                let law = name.law(1e10, start).unwrap();
+                for parameter in 0..start.len() {
+                    let beside = |step: f64| {
+                        let mut at = start.to_vec();
+                        at[parameter] += step;
+                        errors(name.law(1e10, &at).unwrap(), &cell)
+                    };
+                    let found = law.slopes(&loads, parameter);
+                    let (after, before) = (beside(STEP), beside(-STEP));
+                    for (slope, (after, before)) in found.iter().zip(after.iter().zip(before)) {
+                        let difference = (after - before) / (2.0 * STEP);
+                        assert!((slope - difference).abs() < 1e-4, "{law:?} {slope} {difference}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@ fn shares_may_miss_one_by_what_rounding_takes() {
     let thirds = data_access(&MEMORY, &[0.333, 0.333, 0.333]).unwrap();
     let mean = (0.5449 + 0.3281 + 0.1816) / 3.0;
     assert_near(thirds.d, mean, 1e-12);
-    // What is shown beside D are the shares that it was worked out from.
+    // What is shown beside D are the shares that it was computed from.
     thirds.shares.iter().for_each(|&share| assert_near(share, 1.0 / 3.0, 1e-12));
     for share in [[0.3, 0.3, 0.3], [0.5, 0.5, 0.0011], [0.0, 0.0, 0.0]] {
         let error = data_access(&MEMORY, &share).unwrap_err();

@@ -136,7 +136,7 @@ fn high_factors_bind_and_contended_nodes_interleave() {
     assert_eq!(irregular, PlacementStrategy::RoundRobin);
 }
 
-/// The gain that every combination has, and noise leaves: worked out by hand for one central node
+/// The gain that every combination has, and noise leaves: computed by hand for one central node
 /// that is eight times as slow as own ones.
 #[test]
 fn what_is_claimed_is_the_lower_end_of_a_gain() {

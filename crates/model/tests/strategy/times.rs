@@ -1,4 +1,4 @@
-//! Times of a line under each strategy, against figures worked out by hand.
+//! Times of a line under each strategy, against figures computed by hand.
 
 use nearfar_machine::MemoryKind;
 use nearfar_model::{

@@ -105,7 +105,7 @@ fn over<Pair>(classes: &[Class<Pair>], maximum: &TheoreticalMaximum) -> Vec<f64>
     classes.iter().map(|class| class.max / maximum.bytes_per_s).collect()
 }
 
-/// Table 6.1: the classes of the best compiler against class 0. It is worked out of
+/// Table 6.1: the classes of the best compiler against class 0. It is computed from
 /// printed figures, so their rounding is no room here either.
 pub(super) fn relative_rows(
     facts: &Facts,

@@ -30,7 +30,7 @@ pub(super) fn rows(
         format!("table {table}, {machine}, {instruction}, {which}, instructions a cycle")
     };
     let theoretical = table.theoretical.iter().map(|(&instruction, &printed)| {
-        let why = "what the makers say: the peak is worked out from it";
+        let why = "what the makers say: the peak is computed from it";
         Row::given(item(instruction, "theoretical"), printed, why)
     });
     let of_measured = table.measured.iter().map(|(&instruction, &printed)| {

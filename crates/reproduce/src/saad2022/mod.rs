@@ -65,7 +65,7 @@ fn grid_of(
 fn kernel_rows(facts: &Facts) -> Vec<Row> {
     let facts::KernelTable { unit, columns, rows } = &facts.kernels;
     let why = "an input: the paper does not say where these threads and their memory lay, so \
-               nothing is worked out of it";
+               nothing is computed from it";
     let of_row = |row: &facts::KernelRow| {
         let named = format!("table of kernels, {} thread, {}", row.threads, row.kernel);
         let given = |(column, &value): (&String, &f64)| {

@@ -1,4 +1,4 @@
-//! Rankings of simulated machines against figures worked out by hand and against the flow law's
+//! Rankings of simulated machines against figures computed by hand and against the flow law's
 //! solver.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
