@@ -43,11 +43,12 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement; accuracy
+outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; accuracy
 	@scripts/install-packages build guest
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
+	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs

@@ -31,9 +31,10 @@ pub fn read() -> anyhow::Result<Machine> {
     let mut machine = hwloc::ask(|| nearfar_topology::read_live(Path::new("/")))?;
     // A kernel built without NUMA has the CPUs and not the nodes.
     if !Path::new(NODES).exists() && !Path::new(CPUS).exists() {
-        machine.notes.push(format!(
+        let why = format!(
             "there is no {NODES}: whatever nodes the machine has, one is shown; mount /sys to see them"
-        ));
+        );
+        machine.notes.insert(0, why);
     }
     Ok(machine)
 }

@@ -6,15 +6,12 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::panic::resume_unwind;
-use std::thread::scope;
 
 use crate::printable::printable;
 use crate::subject::Comparison;
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
-use nearfar_model::ModelChoices;
-use nearfar_model::profiled_point;
+use nearfar_model::{ModelChoices, beside, profiled_point};
 use nearfar_record::{Profile, Record};
 use sha2::{Digest, Sha256};
 
@@ -91,18 +88,6 @@ pub fn write_comparison_page(comparison: &Comparison, out: &mut impl Write) -> i
     let (document, charts, samples) = (&document, &charts, &Samples::default());
     let contents = Contents { document, drawing: None, charts, samples };
     write(&contents, PageData::of_charts(charts)?, out)
-}
-
-/// Both side by side, each in a thread of its own, as in [`Sources::new`].
-fn beside<One: Send, Two: Send>(
-    one: impl FnOnce() -> One + Send,
-    two: impl FnOnce() -> Two + Send,
-) -> (One, Two) {
-    scope(|scope| {
-        let (one, two) = (scope.spawn(one), scope.spawn(two));
-        let one = one.join().unwrap_or_else(|panic| resume_unwind(panic));
-        (one, two.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
 }
 
 /// Writes a page of which the charts' data are packed already.

@@ -150,7 +150,7 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
         warnings.push(warning(
             "few_rounds",
             format!(
-                "{few} cases have fewer than six undisturbed rounds: their intervals cover the \
+                "cases with fewer than six undisturbed rounds: {few}; their intervals cover the \
                  median less often than 95 %"
             ),
             "measure again when the machine is quiet, without a budget or with more --samples",

@@ -8,6 +8,7 @@ mod class_notes;
 mod class_rule;
 mod classes;
 mod comparison;
+mod cores;
 mod data_access;
 mod device_classes;
 mod devices;
@@ -67,6 +68,7 @@ pub use comparison::{
     PRACTICAL_FLOOR, RecordComparison, RoleThreads, UncomparedCase, Verdict, compare,
     environment_differences, environment_settings,
 };
+pub use cores::beside;
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{
     DeviceClassNote, DeviceClassRule, DeviceClasses, DeviceLeftOut, DevicePair, JudgedDevices,

@@ -2,12 +2,11 @@
 //! pages were.
 
 use std::collections::HashMap;
-use std::panic::resume_unwind;
 use std::sync::OnceLock;
-use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
 use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
 
+use crate::cores::by_all_cores;
 use crate::evidence::{Arrays, Evidence, Weighing};
 
 /// Samples and their totals by case.
@@ -42,7 +41,17 @@ impl<'a> SamplesByCase<'a> {
         let mut cases: HashMap<&str, OfCase<'_>> = HashMap::with_capacity(record.cases.len());
         let mut weighing = Weighing::default();
         let mut totals = Vec::with_capacity(record.samples.len());
-        for (of_part, weighed) in by_all_cores(&record.samples, &arrays) {
+        // To fetch the threads of hundreds of thousands of samples takes longer than to add them
+        // up (`cargo bench -p nearfar-document --bench page_cost`): hence both at once.
+        let look_at = |part: &[Sample]| {
+            let mut weighing = Weighing::default();
+            let totals = part.iter().map(|sample| {
+                weighing.add(arrays.get(&*sample.case), sample);
+                sample.totals()
+            });
+            (totals.collect::<Vec<SampleTotals>>(), weighing)
+        };
+        for (of_part, weighed) in by_all_cores(&record.samples, look_at) {
             totals.extend(of_part);
             weighing.join(weighed);
         }
@@ -64,30 +73,6 @@ impl<'a> SamplesByCase<'a> {
         };
         CaseSamples { samples, totals, summary: Some(summary) }
     }
-}
-
-/// What samples moved, and what proves where their pages were, by parts in their order: both at once,
-/// and on all cores, because to fetch the threads of hundreds of thousands of samples takes longer
-/// than to add them up (`cargo bench -p nearfar-document --bench page_cost`).
-fn by_all_cores(
-    samples: &[Sample],
-    arrays: &HashMap<&str, Arrays>,
-) -> Vec<(Vec<SampleTotals>, Weighing)> {
-    let look_at = &|part: &[Sample]| {
-        let mut weighing = Weighing::default();
-        let totals = part.iter().map(|sample| {
-            weighing.add(arrays.get(&*sample.case), sample);
-            sample.totals()
-        });
-        (totals.collect(), weighing)
-    };
-    let workers = available_parallelism().map_or(1, usize::from);
-    let parts = samples.chunks(samples.len().div_ceil(workers).max(1));
-    scope(|scope| {
-        let running: Vec<_> = parts.map(|part| scope.spawn(move || look_at(part))).collect();
-        let ended = running.into_iter().map(ScopedJoinHandle::join);
-        ended.map(|made| made.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    })
 }
 
 impl CaseSamples<'_> {

@@ -112,13 +112,14 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The program must have ended with this status and said these words.
+/// The program must have ended with this status and said these words, wherever lines break.
 pub fn assert_said(output: &Output, status: i32, words: &[&str]) {
     let said = text(&output.stderr) + &text(&output.stdout);
     assert_eq!(output.status.code(), Some(status), "{said}");
     assert!(!said.contains("panicked"), "{said}");
+    let folded = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for word in words {
-        assert!(said.contains(word), "'{said}' does not say '{word}'");
+        assert!(folded.contains(word), "'{said}' does not say '{word}'");
     }
 }
 

@@ -56,9 +56,10 @@ fn keep_for_looking(pdf: &Path, tex: &Path) {
     fs::copy(pdf, folder.join(format!("{}.pdf", name.unwrap_or("hostile")))).unwrap();
 }
 
-/// The words of a page without what a line's end or a column's width does to them.
+/// The words of a page without what a line's end or a column's width does to them, nor the
+/// curve that TeX gives an apostrophe.
 fn folded(words: &str) -> String {
-    words.chars().filter(|letter| !letter.is_whitespace()).collect()
+    words.replace('\u{2019}', "'").chars().filter(|letter| !letter.is_whitespace()).collect()
 }
 
 /// Every figure of the class and pair tables of the document stands on the pages, as does every

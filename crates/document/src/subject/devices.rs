@@ -13,7 +13,7 @@ use nearfar_units::{Bytes, format_significant};
 use super::classes::{
     alpha_note, class_cells, class_columns, class_marks, rate, rounds_note, span_words,
 };
-use super::figures::{capitalised, percent_words};
+use super::figures::{capitalised, count, percent_words};
 use crate::answer::Answer;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -279,7 +279,7 @@ fn beside_words(place: &TransferCoordinates) -> String {
     match &place.beside {
         Some(TransferBeside::Device { device }) => device.clone(),
         Some(TransferBeside::Streams { kernel, threads, .. }) => {
-            format!("{kernel} by {threads} threads")
+            format!("{kernel} by {}", count(*threads as usize, "thread"))
         }
         None => String::new(),
     }

@@ -36,7 +36,7 @@ fn streams(mixes: &[Mix], who: &Who) -> Table {
         let bandwidth = stream.bandwidth.as_ref().map(Figure::sum);
         vec![
             Cell::text(mix.index),
-            Cell::Text(format!("{cpus}, {} threads", stream.threads)),
+            Cell::Text(format!("{cpus}, {}", count(stream.threads as usize, "thread"))),
             Cell::Text(format!("{} {}", stream.kernel, stream.variant)),
             Cell::text(&stream.memory),
             Cell::of(&mix.case, bandwidth, Counted::ActorBytes(stream.actor)),

@@ -60,6 +60,10 @@ impl Topology {
             ("nearfar characterize", "measures what this machine reaches"),
         ];
         let answer = first.and_all(Shown::Always, tables);
+        let notes = &self.machine.notes;
+        let more = (notes.len() > 1).then(|| format!(" ({} more: --full)", notes.len() - 1));
+        let note = notes.first().map(|note| format!("{note}{}", more.unwrap_or_default()));
+        let answer = answer.and_all(Shown::First, note.map(|it| Part::words("Note: ", it)));
         let answer = answer.and_all(Shown::Full, rest.map(Part::table));
         if here { answer.and_next(next) } else { answer }
     }

@@ -6,7 +6,7 @@ use nearfar_record::{Absence, Experiment};
 
 use super::class_map::{MAP_CAPTION, MAP_WIDTH, class_map};
 use super::classes;
-use super::figures::percent_words;
+use super::figures::{count, percent_words};
 use super::sources::Sources;
 use super::who::Who;
 use crate::document::Section;
@@ -110,7 +110,9 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads, who: &Who) -> O
         });
         let value = figure.map_or_else(|| Cell::absent(&cell.cell.refused), Cell::Figure);
         let row = match threads {
-            Threads::Peak => format!("{}, {} threads", row_words(cell, who), cell.threads),
+            Threads::Peak => {
+                format!("{}, {}", row_words(cell, who), count(cell.threads as usize, "thread"))
+            }
             _ => row_words(cell, who),
         };
         grid.add(row, format!("node {}", cell.memory_node), value);

@@ -1,10 +1,7 @@
 //! A record with what models say of it.
 
-use std::panic::resume_unwind;
-use std::thread::scope;
-
 use nearfar_model::{
-    FittedModel, ModelChoices, ModelKind, ProfiledPoint, RecordFigures, Unavailable,
+    FittedModel, ModelChoices, ModelKind, ProfiledPoint, RecordFigures, Unavailable, beside,
 };
 use nearfar_record::{Profile, Record};
 
@@ -34,12 +31,11 @@ impl<'a> Sources<'a> {
     /// behind in the memory of the one that read it makes everything there slow.
     pub fn with_models(record: &'a Record, choices: &ModelChoices, kinds: &[ModelKind]) -> Self {
         let figures = RecordFigures::new(record);
-        let (show, (models, unavailable)) = scope(|scope| {
-            let show = scope.spawn(|| ShownRecord::of(&figures));
+        let (show, (models, unavailable)) = beside(
+            || ShownRecord::of(&figures),
             // A model that a choice does not fit is not there: choices of a record fit it.
-            let fits = ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default();
-            (show.join().unwrap_or_else(|panic| resume_unwind(panic)), fits)
-        });
+            || ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default(),
+        );
         let topo = Topology::new(&record.header.machine);
         Self { record, figures, topo, show, models, unavailable, program: None }
     }
