@@ -66,9 +66,10 @@ pub enum Command {
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar topo --xml lstopo-output.xml --json\n",
+        "  nearfar topo r.jsonl                           the machine of that record\n",
         "  nearfar topo --export-xml here.xml             what the newest record of this host measured,\n",
         "                                                 for hwloc-bind, Open MPI and others\n",
-        "  nearfar topo r.jsonl --export-xml there.xml    the machine of that record",
+        "  nearfar topo r.jsonl --export-xml there.xml    the same of that record",
     ))]
     Topo(Box<TopoArguments>),
     /// What would disturb a measurement here; or which part of a machine falls short, by its record
@@ -202,8 +203,8 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct TopoArguments {
-    /// The record whose figures --export-xml writes; without it the newest one of this host
-    #[arg(requires = "export_xml")]
+    /// The record whose machine is shown instead of this one, or whose figures --export-xml
+    /// writes; without it --export-xml takes the newest one of this host
     pub record: Option<PathBuf>,
     #[command(flatten)]
     pub source: MachineSource,

@@ -154,6 +154,17 @@ impl Table {
         Self { tone: Some(tone), ..self }
     }
 
+    /// Without the column of this name.
+    pub(crate) fn without_column(mut self, name: &str) -> Self {
+        if let Some(place) = self.columns.iter().position(|column| column.name == name) {
+            self.columns.remove(place);
+            for row in &mut self.rows {
+                row.remove(place);
+            }
+        }
+        self
+    }
+
     /// `None` where it has no rows.
     pub(crate) fn unless_empty(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)

@@ -51,7 +51,7 @@ fn part_text(part: &Part, room: Room) -> String {
             text + &more
         }
         Part::Table { table, .. } => table_text(table, room.width),
-        Part::ClassMap(map) => map.text(room.width),
+        Part::ClassMap(map) => map.text(room),
         Part::Lines(lines) => lines.lines().map(|line| format!("{}\n", printable(line))).collect(),
         Part::Gap => "\n".into(),
         Part::Next(commands) => next_text(commands, room.width),

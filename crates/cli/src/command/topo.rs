@@ -1,5 +1,6 @@
-//! `topo`: what the machine is.
+//! `topo`: what a machine is.
 
+use anyhow::bail;
 use nearfar_document::{MachineList, Topology};
 use nearfar_flow::builtin_machines;
 
@@ -7,7 +8,7 @@ use super::topology_export;
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::output::AnswerForm;
-use crate::{foreign_machine, live_machine, output};
+use crate::{foreign_machine, live_machine, output, record_file};
 
 pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     let source = &arguments.source;
@@ -15,6 +16,14 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
         && source.simulate.as_deref() != Some("list")
     {
         return topology_export::run(arguments, file);
+    }
+    if let Some(record) = &arguments.record {
+        if source.xml.is_some() || source.synthetic.is_some() || source.simulate.is_some() {
+            bail!("a record has its own machine: give RECORD, or --xml, --synthetic or --simulate");
+        }
+        let (_, record) = record_file::read_named_or_newest(Some(record))?;
+        let topology = Topology::new(&record.header.machine);
+        return output::answer(arguments.form(), &topology, || topology.recorded(&record));
     }
     let machine = if let Some(name) = &source.simulate {
         if name == "list" {

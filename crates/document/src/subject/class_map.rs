@@ -10,6 +10,7 @@ use nearfar_units::format_significant;
 
 use super::pair_words::group_label;
 use super::who::Who;
+use crate::answer::Room;
 
 /// The map of a record's classes, for terminals in colours.
 pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> ClassMap {
@@ -45,10 +46,6 @@ pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> ClassM
     }
 }
 
-/// What a map shows.
-pub(crate) const MAP_CAPTION: &str =
-    "Map: GB/s and (class); rows: who accesses; columns: whose memory";
-
 /// Characters of a line of it in a document.
 pub(crate) const MAP_WIDTH: usize = 100;
 
@@ -83,16 +80,61 @@ const JOINTS: [char; 16] =
     [' ', '╵', '╷', '│', '╴', '┘', '┐', '┤', '╶', '└', '┌', '├', '─', '┴', '┬', '┼'];
 
 impl ClassMap {
-    /// The map in lines of at most `width` characters where a single column fits
-    /// into them; the columns of a wide machine are set in blocks below each other.
-    pub(crate) fn text(&self, width: usize) -> String {
-        let cells = || self.rows.iter().flat_map(|(_, cells)| cells);
+    /// The map with what it shows above it, as [`Self::lines`]. Where that takes several blocks
+    /// the first screen's has the classes alone, whose bandwidths a table has.
+    pub(crate) fn text(&self, room: Room) -> String {
+        let map = if room.full || self.fits(room.width) { self } else { &self.of_classes() };
+        let shows = if map == self { "GB/s and (class)" } else { "classes" };
+        format!(
+            "Map: {shows}; rows: who accesses; columns: whose memory\n{}",
+            map.lines(room.width)
+        )
+    }
+
+    fn of_classes(&self) -> Self {
+        let class = |cell: &MapCell| match cell.class {
+            Some((_, class)) => MapCell { text: class.to_string(), class: cell.class },
+            None => cell.clone(),
+        };
+        let number = |column: &String| column.trim_start_matches("node ").to_string();
+        let row = |(label, cells): &(String, Vec<MapCell>)| {
+            (label.clone(), cells.iter().map(class).collect())
+        };
+        Self {
+            columns: self.columns.iter().map(number).collect(),
+            rows: self.rows.iter().map(row).collect(),
+            is_coloured: self.is_coloured,
+        }
+    }
+
+    /// Whether all columns stand beside each other.
+    fn fits(&self, width: usize) -> bool {
+        self.columns_of_a_block(width) >= self.columns.len()
+    }
+
+    /// Widths of a label and of a cell.
+    fn widths(&self) -> [usize; 2] {
         let longest = |texts: &mut dyn Iterator<Item = &String>| {
             texts.map(|text| text.chars().count()).max().unwrap_or(0) + 2
         };
-        let cell_width = longest(&mut cells().map(|cell| &cell.text).chain(&self.columns));
-        let label_width = longest(&mut self.rows.iter().map(|(label, _)| label));
-        let columns = (width.saturating_sub(label_width + 1) / (cell_width + 1)).max(1);
+        let cells = self.rows.iter().flat_map(|(_, cells)| cells);
+        [
+            longest(&mut self.rows.iter().map(|(label, _)| label)),
+            longest(&mut cells.map(|cell| &cell.text).chain(&self.columns)),
+        ]
+    }
+
+    fn columns_of_a_block(&self, width: usize) -> usize {
+        let [label_width, cell_width] = self.widths();
+        (width.saturating_sub(label_width + 1) / (cell_width + 1)).max(1)
+    }
+
+    /// The map in lines of at most `width` characters where a single column fits
+    /// into them; the columns of a wide machine are set in blocks below each other.
+    fn lines(&self, width: usize) -> String {
+        let cells = || self.rows.iter().flat_map(|(_, cells)| cells);
+        let [label_width, cell_width] = self.widths();
+        let columns = self.columns_of_a_block(width);
         let slowest = cells().filter_map(|cell| cell.class).map(|(_, class)| class).max();
         let slowest = slowest.unwrap_or(0);
         let block = |first: usize| {
@@ -264,14 +306,18 @@ mod tests {
         of_two_sets.rows[1].1[0].class = Some((Some(1), 0));
         let wide = map(&[&[(9.0, 0), (3.0, 1), (3.0, 1), (3.0, 1), (3.0, 1)]]);
         let drawn = [
-            plain(&two_packages.text(100)),
-            rows_alike.text(100),
-            refused.text(100),
-            of_two_sets.text(100),
-            plain(&wide.text(36)),
+            plain(&two_packages.lines(100)),
+            rows_alike.lines(100),
+            refused.lines(100),
+            of_two_sets.lines(100),
+            plain(&wide.lines(36)),
         ];
         expect_file!["../../tests/golden/class_map.txt"].assert_eq(&drawn.join("\n\n"));
-        assert_eq!(plain(&wide.text(0)).lines().count(), 5 * 5 - 1, "one column each at the least");
+        assert_eq!(
+            plain(&wide.lines(0)).lines().count(),
+            5 * 5 - 1,
+            "one column each at the least"
+        );
     }
 
     #[test]
@@ -280,7 +326,7 @@ mod tests {
             .map(|row| (0..64).map(|column| (1.5, usize::from(row != column))).collect())
             .collect();
         let rows: Vec<&[(f64, usize)]> = rows.iter().map(Vec::as_slice).collect();
-        let text = plain(&map(&rows).text(WIDTH));
+        let text = plain(&map(&rows).lines(WIDTH));
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
         assert_eq!(text.matches("1.50 (0)").count(), 64);
         assert_eq!(text.matches("1.50 (1)").count(), 64 * 63);
@@ -288,7 +334,7 @@ mod tests {
 
     #[test]
     fn cells_are_coloured_by_class() {
-        let text = map(&[&[(9.0, 0), (3.0, 1)]]).text(100);
+        let text = map(&[&[(9.0, 0), (3.0, 1)]]).lines(100);
         let row = text.lines().nth(2).unwrap();
         assert_eq!(
             row,

@@ -5,7 +5,7 @@ use nearfar_model::{Class, ClassFigure, ClassNote, Classes, LeftOut, ThreadChoic
 use nearfar_record::Outcome;
 use nearfar_units::format_significant;
 
-use super::class_map::{MAP_CAPTION, class_map};
+use super::class_map::class_map;
 use super::figures::{count, significant};
 use super::pair_words::{cpu_group, group_label, pair_words};
 use super::who::Who;
@@ -47,8 +47,7 @@ pub(crate) fn section(model: &Classes, who: &Who) -> Section {
 /// The same, and the map of classes.
 pub(crate) fn told(model: &Classes, who: &Who) -> Answer {
     let section = section(model, who);
-    let map =
-        [Part::Gap, Part::words("", MAP_CAPTION), Part::ClassMap(class_map(model, who, true))];
+    let map = [Part::Gap, Part::ClassMap(class_map(model, who, true))];
     Answer::default()
         .and_all(Shown::First, answer(model).map(|words| Part::words("", words)))
         .and_section(section, FIRST_ROWS)

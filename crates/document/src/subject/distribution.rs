@@ -99,12 +99,15 @@ fn runs(kernel: &KernelDistribution) -> Table {
         Column::of("sum", Unit::GbPerS),
         Column::words("modes"),
     ];
-    Table::new(
+    let table = Table::new(
         format!("{}, {}: runs by pace", kernel.kernel, kernel.variant),
         columns,
         cases.iter().filter_map(|(_, same)| row(same)),
-    )
-    .with_notes(notes)
+    );
+    let of_runs = || kernel.cases.iter().filter_map(|case| case.runs.found());
+    let none_has_modes = of_runs().all(|runs| runs.modes == Some(RunModes::TooFewRuns));
+    let table = if none_has_modes { table.without_column("modes") } else { table };
+    table.with_notes(notes)
 }
 
 const COLUMNS: usize = 8;

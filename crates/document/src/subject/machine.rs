@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use nearfar_machine::{
     CacheKind, CpuSet, Device, DeviceKind, Initiator, Machine, MemoryModule, Source,
 };
-use nearfar_record::Outcome;
+use nearfar_record::{Outcome, Record};
 use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 use serde::Serialize;
 
 use super::figures::count;
+use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
@@ -46,26 +47,36 @@ impl Topology {
 
     /// For people.
     pub fn answer(&self) -> Answer {
+        let answer = self.told(Answer::saying(self.about(None)));
+        let next = [
+            ("nearfar topo --full", "initiators, caches, modules, what the firmware claims"),
+            ("nearfar characterize", "measures what this machine reaches"),
+        ];
+        let here = self.machine.source == Source::Live;
+        if here { answer.and_next(next) } else { answer }
+    }
+
+    /// The same of a record's machine.
+    pub fn recorded(&self, record: &Record) -> Answer {
+        let cpu = record.header.environment.cpu.model_name.as_deref();
+        self.told(Origin::new(record).answer().and_says(self.title(cpu)))
+    }
+
+    fn told(&self, first: Answer) -> Answer {
         let few_devices = self.devices().unless_empty();
-        let first = Answer::saying(self.about(None))
+        let first = first
             .and(Shown::First, Part::words("", self.cache_words()))
             .and_table(self.nodes(), MOST_ROWS);
         let tables = [self.distances(), few_devices].into_iter().flatten();
         let tables = tables.map(|table| Part::Table { table, first_rows: MOST_ROWS });
         let rest = [self.groups().unless_empty(), self.caches().unless_empty()];
         let rest = rest.into_iter().chain([self.firmware().unless_empty()]).flatten();
-        let here = self.machine.source == Source::Live;
-        let next = [
-            ("nearfar topo --full", "initiators, caches, modules, what the firmware claims"),
-            ("nearfar characterize", "measures what this machine reaches"),
-        ];
         let answer = first.and_all(Shown::Always, tables);
         let notes = &self.machine.notes;
         let more = (notes.len() > 1).then(|| format!(" ({} more: --full)", notes.len() - 1));
         let note = notes.first().map(|note| format!("{note}{}", more.unwrap_or_default()));
         let answer = answer.and_all(Shown::First, note.map(|it| Part::words("Note: ", it)));
-        let answer = answer.and_all(Shown::Full, rest.map(Part::table));
-        if here { answer.and_next(next) } else { answer }
+        answer.and_all(Shown::Full, rest.map(Part::table))
     }
 
     /// `Caches: L1d 8 x 32 KiB, L3 2 x 16 MiB.`

@@ -4,11 +4,12 @@ use nearfar_machine::GroupBy;
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use super::class_map::{MAP_CAPTION, MAP_WIDTH, class_map};
+use super::class_map::{MAP_WIDTH, class_map};
 use super::classes;
 use super::figures::{count, percent_words};
 use super::sources::Sources;
 use super::who::Who;
+use crate::answer::Room;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
@@ -57,10 +58,8 @@ pub(crate) fn section(sources: &Sources<'_>) -> Option<Section> {
          columns: whose memory. A class is a group of pairs that measure alike.",
         tables,
     );
-    let model_text = classes.map(|model| {
-        let map = class_map(model, who, false).text(MAP_WIDTH);
-        format!("{MAP_CAPTION}\n{map}")
-    });
+    let room = Room { width: MAP_WIDTH, full: true };
+    let model_text = classes.map(|model| class_map(model, who, false).text(room));
     Some(Section { model_text, ..section })
 }
 

@@ -55,6 +55,9 @@ fn section(answer: &PlacedPrograms, of: &PlacedProgram, who: &Who) -> Option<Sec
     )
 }
 
+/// The column of what is reached beside what could be.
+const RATIO: &str = "ratio";
+
 fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
     let row = |name: String,
                bandwidth: Figure,
@@ -92,15 +95,18 @@ fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
     if alike > 0 {
         notes.push(format!("{} more alike (--json has their figures)", count(alike, "initiator")));
     }
-    Table::new(
-        format!(
-            "Below the roofs of loads of {}; ratio: reached / attainable",
-            who.cpus(first.initiator)
-        ),
-        Column::all(["", "roof", "attainable", "ratio", ""], [WORDS, GB, GFLOP, ONE, WORDS]),
-        of_loads.chain(own),
-    )
-    .with_notes(notes)
+    let caption = format!("Below the roofs of loads of {}", who.cpus(first.initiator));
+    let columns = Column::all(
+        ["roof of", "roof", "attainable", RATIO, "limit"],
+        [WORDS, GB, GFLOP, ONE, WORDS],
+    );
+    let rows: Vec<_> = of_loads.chain(own).collect();
+    if first.roofs.iter().any(|under| under.ratio.is_some()) {
+        let caption = format!("{caption}; {RATIO}: reached / attainable");
+        Table::new(caption, columns, rows).with_notes(notes)
+    } else {
+        Table::new(caption, columns, rows).without_column(RATIO).with_notes(notes)
+    }
 }
 
 /// In a few words, for initiators beside the first.
