@@ -25,7 +25,7 @@ pub fn programs_below_roofs(of: &ModelResult<PlacedPrograms>) -> Answer {
 }
 
 /// Rows of the first screen, of all programs.
-const MOST_ROWS: usize = 20;
+const MOST_ROWS: usize = 12;
 
 fn section(answer: &PlacedPrograms, of: &PlacedProgram, who: &Who) -> Option<Section> {
     let first = of.initiators.first()?;
@@ -76,7 +76,7 @@ fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
         let says = match under {
             UnderRoof { is_refuted: true, .. } => "refuted by its points",
             UnderRoof { is_near: true, .. } => "at this roof",
-            UnderRoof { is_memory_bound: false, .. } => "arithmetic limits",
+            UnderRoof { is_memory_bound: false, .. } => "arithmetic",
             _ => "",
         };
         row(name(under), Figure::of(&under.bandwidth), under.attainable, under.ratio, says)
@@ -97,12 +97,12 @@ fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
     }
     let caption = format!("Below the roofs of loads of {}", who.cpus(first.initiator));
     let columns = Column::all(
-        ["roof of", "roof", "attainable", RATIO, "limit"],
+        ["roof of", "roof", "at most", RATIO, "limit"],
         [WORDS, GB, GFLOP, ONE, WORDS],
     );
     let rows: Vec<_> = of_loads.chain(own).collect();
     if first.roofs.iter().any(|under| under.ratio.is_some()) {
-        let caption = format!("{caption}; {RATIO}: reached / attainable");
+        let caption = format!("{caption}; {RATIO}: reached / at most");
         Table::new(caption, columns, rows).with_notes(notes)
     } else {
         Table::new(caption, columns, rows).without_column(RATIO).with_notes(notes)
