@@ -96,10 +96,8 @@ fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
         notes.push(format!("{} more alike (--json has their figures)", count(alike, "initiator")));
     }
     let caption = format!("Below the roofs of loads of {}", who.cpus(first.initiator));
-    let columns = Column::all(
-        ["roof of", "roof", "at most", RATIO, "limit"],
-        [WORDS, GB, GFLOP, ONE, WORDS],
-    );
+    let columns =
+        Column::all(["roof of", "roof", "at most", RATIO, "limit"], [WORDS, GB, GFLOP, ONE, WORDS]);
     let rows: Vec<_> = of_loads.chain(own).collect();
     if first.roofs.iter().any(|under| under.ratio.is_some()) {
         let caption = format!("{caption}; {RATIO}: reached / at most");
