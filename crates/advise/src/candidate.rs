@@ -23,7 +23,7 @@ pub enum CandidateKind {
     OneNode,
     /// Page by page in turn over nodes.
     Interleave,
-    /// In turn, so many pages on each node.
+    /// In turn, as many pages on each node as its weight.
     Weighted,
     /// Each initiator's data by weights of its own.
     ByInitiator,
@@ -72,8 +72,7 @@ impl Effort {
 
 /// Placements whose predictions lie within this fraction of the best, or within the model's own reach where
 /// that is smaller, cannot be told from it where nodes are alike: weights on these are made of noise.
-/// Larger limits, this and those below, lose more than they save in trouble: `benches/regret` holds the
-/// mean regret under 1 %.
+/// `benches/regret` says what this limit and those below lose against the best placement.
 pub const MOST_TOLERANCE: f64 = 0.03;
 
 /// The same of weights on nodes that differ.

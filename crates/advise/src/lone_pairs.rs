@@ -115,7 +115,7 @@ impl LonePairs {
         first.is_some() && own.len() == of_first && own.iter().all(|it| package(it) == first)
     }
 
-    /// What so many threads of an initiator move alone.
+    /// What `threads` threads of an initiator move alone.
     fn alone(&self, initiator: u32, node: u32, threads: u32) -> Option<Bounds> {
         let known = self.cells.get(&(initiator, node))?;
         if let Some(&measured) = known.get(&threads) {

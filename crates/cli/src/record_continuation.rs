@@ -1,4 +1,4 @@
-//! Whether a record that is there may be gone on with, by which arguments, and what is added to it.
+//! Whether a record that is there may be continued, by which arguments, and what is added to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::args::{CharacterizeArguments, Noise};
 use crate::record_header::{chosen_experiments, with_options};
 use crate::{output, record_file};
 
-/// Which record is gone on with: the one that `--append` names, that of `--out`, or the newest one of
+/// Which record is continued: the one that `--append` names, that of `--out`, or the newest one of
 /// the machine.
 pub fn path(arguments: &CharacterizeArguments) -> anyhow::Result<PathBuf> {
     if let Some(named) = arguments.append.as_ref().or(arguments.out.as_ref()) {
@@ -27,13 +27,13 @@ pub fn path(arguments: &CharacterizeArguments) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The record that is gone on with. Refuses one that cannot be, or that was begun by other arguments.
+/// The record that is continued. Refuses one that cannot be, or that was begun by other arguments.
 pub fn read(arguments: &CharacterizeArguments, path: &Path) -> anyhow::Result<Record> {
     let mut record = record_file::read(path)?;
     refuse_edited(path, &record)?;
     if record.header.inputs.commands.is_some() {
         bail!(
-            "{} is a record of programs, which cannot be gone on with; run `nearfar sensitivity` again",
+            "{} is a record of programs, which cannot be continued; run `nearfar sensitivity` again",
             path.display()
         );
     }

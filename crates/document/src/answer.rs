@@ -27,7 +27,7 @@ pub enum Part {
     Words { first: String, words: String, emphasis: Emphasis },
     /// What follows is of this.
     Title(String),
-    /// A table. The first screen has so many of its rows and none of its notes.
+    /// A table. The first screen has its first `first_rows` rows and none of its notes.
     Table { table: Table, first_rows: usize },
     /// Pairs with borders where their class changes.
     ClassMap(ClassMap),

@@ -7,6 +7,7 @@ mod characterize;
 mod class_map;
 pub(crate) mod classes;
 pub(crate) mod compare;
+pub(crate) mod compare_cases;
 mod compare_roles;
 mod counter_reasons;
 pub(crate) mod devices;

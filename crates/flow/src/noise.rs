@@ -21,7 +21,7 @@ pub struct Noise {
     /// Windows that are low and say why.
     pub disturbed: Disturbed,
     /// Drift d: in round r, counted from 0, rates are divided by 1 + d r. By rounds and not by a
-    /// clock, so that a run that is gone on with draws the same.
+    /// clock, so that a run that is continued draws the same.
     pub drift_per_round: f64,
     /// Slower states that the machine falls into, each drawn apart from the others: in
     /// two at once it is slowed by both.

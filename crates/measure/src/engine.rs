@@ -130,7 +130,7 @@ impl<'a> Engine<'a> {
         warnings.iter().try_for_each(|warning| self.warn(warning.clone()))
     }
 
-    /// Notes that a record is gone on with.
+    /// Notes that a record is continued.
     ///
     /// # Errors
     /// When the record cannot be written.

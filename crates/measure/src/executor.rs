@@ -22,7 +22,7 @@ use crate::traffic::traffic;
 pub struct WindowRequest {
     pub round: u32,
     /// Number of the first window within the round; above 0 where an interrupted
-    /// round is gone on with.
+    /// round is continued.
     pub first: u32,
     /// Windows, one after the other.
     pub count: u32,

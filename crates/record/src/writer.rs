@@ -246,7 +246,7 @@ impl RecordFile {
             Err(cause) => cause,
         };
         if self.length == 0 {
-            // A record without a header can neither be read nor gone on with.
+            // A record without a header can neither be read nor continued.
             if fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_file()) {
                 fs::remove_file(&self.path).ok();
             }

@@ -2,7 +2,6 @@
 //! (proc(5)). All of it may change while it is read.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use nearfar_machine::CpuSet;
@@ -10,7 +9,7 @@ use nearfar_machine::CpuSet;
 use crate::address_range::AddressRange;
 use crate::numa_maps::{Counts, lines, parse_counts};
 use crate::refusal::Refusal;
-use crate::system_file::{below, read_text};
+use crate::system_file::{numbers_in, read_text};
 use crate::vma::parse_header;
 
 /// A thread of a process.
@@ -67,16 +66,7 @@ pub fn tasks(root: &Path, pid: u32) -> Result<Vec<Task>, Refusal> {
 }
 
 fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
-    let folder = below(root, format!("proc/{pid}/task"));
-    let entries = fs::read_dir(&folder).map_err(|error| Refusal::File {
-        action: "read",
-        path: folder.display().to_string(),
-        reason: error.to_string(),
-    })?;
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut numbers: Vec<u32> = numbers.collect();
-    numbers.sort_unstable();
-    Ok(numbers)
+    numbers_in(root, format!("proc/{pid}/task"))
 }
 
 /// The process of a thread; `None` where there is no such thread any more.

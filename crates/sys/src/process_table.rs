@@ -8,23 +8,14 @@ use nearfar_machine::NodeSet;
 
 use crate::page_query::base_page_bytes;
 use crate::refusal::Refusal;
-use crate::system_file::{below, read_text};
+use crate::system_file::{below, numbers_in, read_text};
 
 /// The processes that are shown to this one.
 ///
 /// # Errors
 /// When `/proc` is not readable.
 pub fn process_numbers(root: &Path) -> Result<Vec<u32>, Refusal> {
-    let folder = below(root, "proc");
-    let entries = fs::read_dir(&folder).map_err(|error| Refusal::File {
-        action: "read",
-        path: folder.display().to_string(),
-        reason: error.to_string(),
-    })?;
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut numbers: Vec<u32> = numbers.collect();
-    numbers.sort_unstable();
-    Ok(numbers)
+    numbers_in(root, "proc")
 }
 
 /// Bytes that a process has in memory, with what it shares, as the kernel's counters have it, which run

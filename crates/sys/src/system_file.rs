@@ -1,6 +1,6 @@
 //! Files of /proc and /sys, below a root that is `/` on the live machine.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,20 @@ pub(crate) fn read_text(root: &Path, path: impl AsRef<Path>) -> Result<String, R
     }
     // Names of mapped files and of cgroups need not be UTF-8; all that is looked for is.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The numbers that a folder of /proc has as names, ascending: processes or threads.
+pub(crate) fn numbers_in(root: &Path, path: impl AsRef<Path>) -> Result<Vec<u32>, Refusal> {
+    let folder = below(root, path);
+    let entries = fs::read_dir(&folder).map_err(|error| Refusal::File {
+        action: "read",
+        path: folder.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// The number after `name` in a file of `name number` lines: /proc/meminfo,

@@ -105,7 +105,8 @@ fn reach(fitted: &FittedFlow) -> f64 {
     let mut sizes: Vec<f64> = errors.map(|it| it.abs()).collect();
     sizes.sort_by(f64::total_cmp);
     let most = sizes.get((sizes.len() * 95).div_ceil(100).saturating_sub(1)).copied();
-    most.unwrap_or(0.0).max(2.0 * model_error(fitted))
+    let least = 2.0 * model_error(fitted);
+    most.map_or(least, |most| most.max(least))
 }
 
 fn model_error(fitted: &FittedFlow) -> f64 {

@@ -38,7 +38,7 @@ pub struct AdviseArguments {
     /// the memory nodes by what the record measured of such copies
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
-    /// So many placements for each use, beside the default and what is recommended
+    /// How many placements to show for each use, beside the default and the recommended one
     #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "full")]
     pub top: usize,
     /// All placements that were compared

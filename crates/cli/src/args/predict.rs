@@ -113,7 +113,7 @@ pub struct SharingQuestion {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
           conflicts_with = "alpha")]
     pub processes: Option<u32>,
-    /// What so many processes near their data and so many of another initiator get
+    /// How many processes near their data, and how many of another initiator: what each gets
     #[arg(long, value_name = "NEAR,FAR", value_parser = split, conflicts_with = "alpha")]
     pub split: Vec<Split>,
     /// How the processes share their work; without it both ways are shown

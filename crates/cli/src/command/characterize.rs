@@ -34,7 +34,7 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     }
     let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
     if arguments.resume && to_stdout {
-        bail!("--resume needs a file; standard output cannot be gone on with");
+        bail!("--resume needs a file; standard output cannot be continued");
     }
     let interrupt = Interrupt::default();
     // A plan has nothing to keep: a signal ends it at once.

@@ -251,7 +251,7 @@ fn one_cpu_under_a_filter_is_measured() {
 }
 
 /// A file system of a few pages fills up in the middle: what was measured before is
-/// there, is shown, and is gone on with where there is room.
+/// there, is shown, and is continued where there is room.
 #[test]
 fn a_file_system_that_fills_up_loses_nothing() {
     if !can("a mount namespace", "unshare -m -n mount -t tmpfs none /mnt") {

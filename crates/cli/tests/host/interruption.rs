@@ -72,7 +72,7 @@ fn a_signal_keeps_the_record_and_tells_its_number() {
     }
 }
 
-/// A record of the same model of machine, but not of this one, is not gone on with.
+/// A record of the same model of machine, but not of this one, is not continued.
 #[test]
 fn a_record_of_another_host_or_version_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Records that are gone on with: by the arguments that they were begun with, by what is added, by the
+//! Records that are continued: by the arguments that they were begun with, by what is added, by the
 //! remedies that are printed. And what a folder holds of them.
 
 use std::collections::BTreeSet;

@@ -136,7 +136,7 @@ fn a_hundred_kills_lose_no_sample_and_resume_completes_each() {
     std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes()).unwrap();
 }
 
-/// Of a compressed one the last second may be gone; what there is can be read and gone on with.
+/// Of a compressed one the last second may be gone; what there is can be read and continued.
 #[test]
 fn a_compressed_record_is_gone_on_with_after_kills() {
     let folder = tempfile::tempdir().unwrap();

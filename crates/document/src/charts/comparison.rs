@@ -5,7 +5,8 @@ use nearfar_model::{ComparedGroup, RecordComparison, Verdict};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Figure, Unit};
-use crate::subject::compare::{group_words, quantity, values};
+use crate::subject::compare::group_words;
+use crate::subject::compare_cases::{quantity, values};
 
 pub(crate) fn charts(found: &RecordComparison) -> Vec<Chart> {
     [Unit::GbPerS, Unit::GflopPerS, Unit::Ns]

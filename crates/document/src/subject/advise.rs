@@ -156,7 +156,7 @@ impl AdviceProfile {
 }
 
 impl AdvisedPlacement {
-    /// What is advised for each use, with at most so many candidates beside the default and what is
+    /// What is advised for each use, with at most `most` candidates beside the default and what is
     /// recommended; all of them where no number is given.
     pub fn new(record: &Record, demand: &Demand, each: &[Advice], most: Option<usize>) -> Self {
         let mut advised = Self {

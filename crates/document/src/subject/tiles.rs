@@ -223,11 +223,11 @@ fn device_tile(sources: &Sources<'_>) -> Option<Tile> {
 }
 
 /// The copy in the middle of those that have a figure.
-fn middle_copy(mut copies: Vec<&TransferFigures>) -> Option<&TransferFigures> {
-    let rate = |it: &TransferFigures| it.by_host.as_ref().map(|summary| summary.sum.median);
-    copies.retain(|it| rate(it).is_some());
-    copies.sort_by(|one, other| rate(other).unwrap_or(0.0).total_cmp(&rate(one).unwrap_or(0.0)));
-    copies.get(copies.len() / 2).copied()
+fn middle_copy(copies: Vec<&TransferFigures>) -> Option<&TransferFigures> {
+    let rated = copies.into_iter().filter_map(|it| Some((it.by_host.as_ref()?.sum.median, it)));
+    let mut rated: Vec<(f64, &TransferFigures)> = rated.collect();
+    rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    rated.get(rated.len() / 2).map(|(_, copy)| *copy)
 }
 
 /// Devices that the machine has and nobody measured; `None` where it has none.

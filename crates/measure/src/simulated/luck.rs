@@ -1,6 +1,6 @@
 //! What chance does to a window of a simulated machine. Everything is drawn from
 //! the seed and the place it concerns (case, round, window), not from a running
-//! sequence: a run that was interrupted and gone on with draws the same.
+//! sequence: a run that was interrupted and continued draws the same.
 
 use std::hash::Hasher;
 use std::time::Duration;

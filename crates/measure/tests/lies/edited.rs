@@ -254,7 +254,7 @@ const EDITS_OF_RUNS: [(Edit, &str); 8] = [
                 budget_ns: None,
             }));
         },
-        "gone on with 1 samples",
+        "continued with 1 samples",
     ),
 ];
 

@@ -101,7 +101,7 @@ fn unseal(line: &mut String) {
 }
 
 /// Chain and header alike: what is resumed goes on from the last whole line's seal, and
-/// what has none is gone on with without.
+/// what has none is continued without.
 #[test]
 fn a_resumed_record_goes_on_with_its_seals() {
     let _alone = native::alone();

@@ -93,7 +93,7 @@ fn pinned_threads_have_no_modes() {
     assert_eq!((0..20).map(bytes).collect::<BTreeSet<u64>>().len(), 1);
 }
 
-/// A run that is gone on with is in the mode that it was in.
+/// A run that is continued is in the mode that it was in.
 #[test]
 fn a_mode_is_drawn_from_the_run_and_not_from_what_ran_before() {
     let machine = machine();

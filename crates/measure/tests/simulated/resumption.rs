@@ -1,4 +1,4 @@
-//! An interrupted run that is gone on with draws the same.
+//! An interrupted run that is continued draws the same.
 
 use std::collections::BTreeSet;
 

@@ -189,7 +189,7 @@ impl History {
         self.run = Run::default();
         let there = self.windows.len() as u64;
         if resumed.samples != there {
-            return Err(format!("gone on with {} samples where {there} are", resumed.samples));
+            return Err(format!("continued with {} samples where {there} are", resumed.samples));
         }
         Ok(())
     }

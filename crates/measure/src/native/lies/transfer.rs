@@ -89,7 +89,7 @@ fn what_a_device_says_is_the_reason() {
     }
 }
 
-/// A record may be gone on with where its devices are no more.
+/// A record may be continued where its devices are no more.
 #[test]
 fn a_device_that_is_not_known_is_refused() {
     let (code, text) = reason(run("cuda7", Instruments::default().open_transfer));
