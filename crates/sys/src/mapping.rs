@@ -3,6 +3,7 @@
 
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::address_range::AddressRange;
 use crate::page_query::base_page_bytes;
@@ -182,6 +183,21 @@ impl Mapping {
     pub fn as_f64_mut(&mut self) -> &mut [f64] {
         // SAFETY: as for `as_f64`, and writable; `&mut self` makes it the only view.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len_f64()) }
+    }
+
+    /// The memory as numbers that several threads may write at a time.
+    pub fn as_atomic_u32(&mut self) -> &[AtomicU32] {
+        let len = self.bytes / size_of::<u32>();
+        // SAFETY: mapped writable for `bytes`, aligned, every bit pattern is a number; `&mut self`
+        // makes this the only view, which all share.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), len) }
+    }
+
+    /// The same by 8 bytes.
+    pub fn as_atomic_u64(&mut self) -> &[AtomicU64] {
+        let len = self.bytes / size_of::<u64>();
+        // SAFETY: as for `as_atomic_u32`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), len) }
     }
 
     fn len_f64(&self) -> usize {

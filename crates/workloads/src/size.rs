@@ -1,0 +1,17 @@
+//! Sizes of problems.
+
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
+
+/// A size of the NAS Parallel Benchmarks: S for a sample, W for a workstation, A to C for machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Class {
+    S,
+    W,
+    A,
+    B,
+    C,
+}
+
+words!(Class);
