@@ -43,14 +43,14 @@ pub enum AdvisingModel {
 }
 
 /// What a placement asks of its user; the least stands first: local, then one node, interleave over
-/// all nodes, over some, weights, and of a kind that on fewer initiators and nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// all nodes, over some, weights, and of a kind that on fewer initiators. How many nodes it names is
+/// no matter: of interleaves that are predicted alike, the one over fewer lost up to 13 % (`benches/regret`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     pub kind: CandidateKind,
     /// Whether nodes are left out that pages could lie on.
     pub is_partial: bool,
     pub initiators: usize,
-    pub nodes: usize,
     /// Whether its nodes carry the same, as far as can be told.
     pub is_alike: bool,
 }
@@ -66,17 +66,17 @@ impl Effort {
             _ => CandidateKind::Weighted,
         };
         let nodes = used().count();
-        Self { kind, is_partial: nodes < shares.len(), initiators, nodes, is_alike: false }
+        Self { kind, is_partial: nodes < shares.len(), initiators, is_alike: false }
     }
 }
 
 /// Placements whose predictions lie within this fraction of the best, or within the model's own reach where
 /// that is smaller, cannot be told from it where nodes are alike: weights on these are made of noise.
 /// `benches/regret` says what this limit and those below lose against the best placement.
-pub const MOST_TOLERANCE: f64 = 0.03;
+pub const MOST_TOLERANCE: f64 = 0.025;
 
 /// The same of weights on nodes that differ.
-const MOST_OF_WEIGHTS: f64 = 0.015;
+const MOST_OF_WEIGHTS: f64 = 0.01;
 
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
@@ -124,7 +124,11 @@ pub fn least_effort<T>(
     }
     asked.into_iter().min_by(|&a, &b| {
         let (a, b) = (&all[a], &all[b]);
-        effort(a).cmp(&effort(b)).then(worth(b).total_cmp(&worth(a)))
+        let asked = |it: &T| {
+            let Effort { kind, is_partial, initiators, .. } = effort(it);
+            (kind, is_partial, initiators)
+        };
+        asked(a).cmp(&asked(b)).then(worth(b).total_cmp(&worth(a)))
     })
 }
 
@@ -243,12 +247,10 @@ impl Candidate {
 
     /// What it asks of its user.
     pub(crate) fn effort(&self) -> Effort {
-        let nodes = self.policies.iter().filter_map(MemoryPolicy::nodes);
         Effort {
             kind: self.kind,
             is_partial: self.kind >= CandidateKind::Interleave && !self.is_over_all,
             initiators: self.team.workers.len(),
-            nodes: nodes.map(|nodes| nodes.len()).sum(),
             is_alike: self.is_alike,
         }
     }
@@ -275,7 +277,6 @@ mod tests {
             kind: it.0,
             is_partial: false,
             initiators: 1,
-            nodes: 2,
             is_alike: it.2,
         };
         least_effort(all, 0.044, |it| it.1, effort).unwrap()
@@ -287,9 +288,9 @@ mod tests {
         // Weights on equal nodes, 2.1 % ahead of interleaving; then 4 %.
         assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, true)]), 1);
         assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 135.0, true)]), 0);
-        // On nodes that differ they count from 1.5 % on.
+        // On nodes that differ they count from 1 % on.
         assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, false)]), 0);
-        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 139.5, false)]), 1);
+        assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 139.7, false)]), 1);
         // One node is alike to itself, and far behind.
         assert_eq!(taken(&[(Weighted, 141.0, false), (OneNode, 40.0, true)]), 0);
         assert_eq!(taken(&[(Interleave, 141.0, false), (OneNode, 40.0, true)]), 0);

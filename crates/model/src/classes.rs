@@ -10,13 +10,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{GroupBy, NodePosition, TheoreticalMaximum};
-use nearfar_record::{Estimate, Outcome};
+use nearfar_record::{Estimate, Experiment, Outcome};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 use nearfar_units::{BytesPerSecond, format_significant, serialize_gb_per_s};
 use serde::Serialize;
 
 use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
 use crate::class_rule::{ClassRule, ThreadChoice};
+use crate::inapplicable::measuring_command;
 use crate::pair_groups::{PairGroup, pair_groups, positions};
 use crate::pairs::{Cell, Figure, Pairs, pairs};
 use crate::record_figures::RecordFigures;
@@ -148,10 +149,8 @@ const ABOVE_BY_NOISE: f64 = 1.02;
 /// Why a record has no classes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoClasses {
-    #[error(
-        "the record holds no samples of pairs; measure with `nearfar characterize --only pairs`"
-    )]
-    NoPairs,
+    #[error("the record holds no samples of pairs; `{0}` measures them")]
+    NoPairs(String),
     #[error("the record holds no samples of {asked}; it holds {there}")]
     NotMeasured { asked: String, there: String },
     #[error(
@@ -175,7 +174,8 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     let record = figures.record();
     let matrix = pairs(figures);
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
-        return Err(NoClasses::NoPairs);
+        let command = measuring_command(record, &[Experiment::Pairs], record.header.inputs.suite);
+        return Err(NoClasses::NoPairs(command));
     }
     let most = most_threads(&matrix);
     let known = matrix.cells().map(|(cpu_group, node, ..)| (cpu_group, node)).collect();

@@ -133,7 +133,7 @@ impl ModelKind {
         Ok(match self {
             Self::Classes => match classes(figures, &choices.class_rule) {
                 Ok(model) => Ok(FittedModel::Classes(Box::new(model))),
-                Err(NoClasses::NoPairs) => {
+                Err(NoClasses::NoPairs(_)) => {
                     Err(Inapplicable::without(figures.record(), Experiment::Pairs))
                 }
                 // Without a choice of the reader it is the record that lacks something.

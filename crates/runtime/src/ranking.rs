@@ -171,7 +171,7 @@ impl Ranking {
 
 fn inapplicable(record: &Record, why: &NoClasses) -> Inapplicable {
     match why {
-        NoClasses::NoPairs => Inapplicable::without(record, Experiment::Pairs),
+        NoClasses::NoPairs(_) => Inapplicable::without(record, Experiment::Pairs),
         NoClasses::NotMeasured { .. } => Inapplicable {
             why: why.to_string(),
             remedy: Some(measuring_command(record, &[Experiment::Pairs], Suite::Quick)),

@@ -104,7 +104,7 @@ fn checks(
     });
     let missing = unmeasured.iter().map(|missing| {
         let words = unmeasured_words(missing);
-        check("unmeasured", Standing::Warning, words, unmeasured_remedy(missing))
+        check("unmeasured", Standing::Warning, words, unmeasured_remedy(record, missing))
     });
     let edited = seal_check(&record.sealing);
     let (first, last) = match edited.standing {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use nearfar_machine::GroupBy;
 use nearfar_model::{
     Against, Between, HiddenLevel, Place, Shortfall, Unmeasured, Unsteadiness, WhyUnmeasured,
+    resuming_command,
 };
+use nearfar_record::Record;
 use nearfar_units::format_significant;
 
 use super::pair_words::cpu_group;
@@ -119,17 +121,17 @@ pub(crate) fn unmeasured_words(missing: &Unmeasured) -> String {
     }
 }
 
-pub(crate) fn unmeasured_remedy(missing: &Unmeasured) -> String {
+pub(crate) fn unmeasured_remedy(record: &Record, missing: &Unmeasured) -> String {
     match missing.why {
         WhyUnmeasured::Refused { .. } => {
             "these cells were not compared; `nearfar show` lists them, `nearfar doctor` says what \
              can be done"
                 .into()
         }
-        WhyUnmeasured::NoSample => {
-            "these cells were not compared; measure the rest with `nearfar characterize --resume`"
-                .into()
-        }
+        WhyUnmeasured::NoSample => format!(
+            "these cells were not compared; measure the rest with `{}`",
+            resuming_command(record)
+        ),
         WhyUnmeasured::NoBytes => "these cells were not compared; measure longer windows".into(),
         WhyUnmeasured::NotPlanned => {
             "the node was not compared; see with `nearfar show` what was asked for".into()
@@ -264,7 +266,7 @@ mod tests {
         for why in [refused, WhyUnmeasured::NoSample] {
             let missing = Unmeasured { node: 2, cells: 64, of: 64, why };
             text += &format!("{}\n", unmeasured_words(&missing));
-            text += &format!("  {}\n", unmeasured_remedy(&missing));
+            text += &format!("  {}\n", unmeasured_remedy(&nearfar_specimen::record(), &missing));
         }
         expect_file!["../../tests/golden/record_doctor.txt"].assert_eq(&text);
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use nearfar_machine::{DeviceKind, HostMemory, Relation, TransferDirection};
 use nearfar_model::{
     BestPairs, NearFar, PairSpan, PairValue, RatioSpan, TransferFigures, largest_transfers,
-    near_far_bandwidth, near_far_latency,
+    measuring_command, near_far_bandwidth, near_far_latency,
 };
 use nearfar_record::{Estimate, Experiment};
 use nearfar_units::{Bytes, BytesPerSecond, Nanoseconds, Quantity};
@@ -296,7 +296,8 @@ fn why_none(sources: &Sources<'_>, experiment: Experiment, is_local: bool) -> Ce
     } else if was_asked {
         format!("no case of {experiment} has a figure")
     } else {
-        format!("`nearfar characterize --only {experiment}` measures it")
+        let suite = sources.record.header.inputs.suite;
+        format!("`{}` measures it", measuring_command(sources.record, &[experiment], suite))
     })
 }
 

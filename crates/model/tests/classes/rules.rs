@@ -196,8 +196,11 @@ fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
 
 #[test]
 fn a_record_without_samples_has_no_classes() {
-    assert_eq!(classed(&record(), &ClassRule::default()), Err(NoClasses::NoPairs));
+    let no_pairs = |record: &Record| {
+        matches!(classed(record, &ClassRule::default()), Err(NoClasses::NoPairs(_)))
+    };
+    assert!(no_pairs(&record()));
     let mut planned = record_of(&TWO_NODES);
     planned.samples.clear();
-    assert_eq!(classed(&planned, &ClassRule::default()), Err(NoClasses::NoPairs));
+    assert!(no_pairs(&planned));
 }
