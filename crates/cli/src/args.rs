@@ -10,6 +10,7 @@ mod profile;
 mod ps;
 mod run;
 mod sensitivity;
+mod workload;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub use profile::ProfileArguments;
 pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
+pub use workload::{WorkloadArguments, WorkloadChoice};
 
 use crate::output::AnswerForm;
 
@@ -171,6 +173,9 @@ pub enum Command {
         "failed at a placement.",
     ))]
     Sensitivity(Box<SensitivityArguments>),
+    /// The papers' programs: one of them, run and verified, with proof of where its pages were
+    #[command(after_help = workload::AFTER_HELP)]
+    Workload(Box<WorkloadArguments>),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",

@@ -55,6 +55,7 @@ mod strategy;
 mod tiles;
 mod topology_export;
 mod who;
+mod workload;
 
 pub use advise::{AdviceProfile, AdvisedPlacement, TakenFigure};
 pub use advise_device::AdvisedDevice;
@@ -94,3 +95,4 @@ pub(crate) use sources::Sources;
 pub use tiles::{Tile, TileKind, TileValue};
 pub use topology_export::{ExportedTopology, TopologyExport};
 pub(crate) use who::Who;
+pub use workload::{ListedWorkload, WorkloadList, workload_answer};

@@ -17,6 +17,7 @@ mod memory_channels;
 mod memory_module;
 mod module_name;
 mod page_weights;
+mod placement_strategy;
 mod relation;
 mod theoretical_maximum;
 
@@ -32,5 +33,6 @@ pub use machine::{
 pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
 pub use page_weights::{MOST_PAGES_IN_TURN, page_weights};
+pub use placement_strategy::PlacementStrategy;
 pub use relation::{NodePosition, Relation, Relations};
 pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

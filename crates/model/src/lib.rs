@@ -146,8 +146,7 @@ pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
-    PlacementStrategy, Strategy, StrategyAdvice, StrategyInitiator, StrategyTime, StrategyVerdict,
-    strategy,
+    Strategy, StrategyAdvice, StrategyInitiator, StrategyTime, StrategyVerdict, strategy,
 };
 pub use transfer_loss::{TransferLoss, transfer_losses};
 pub use transfer_time::{TransferLaw, TransferTime, transfer_times};

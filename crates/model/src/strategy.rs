@@ -30,9 +30,9 @@ mod placement_time;
 
 pub use expectation::{Expectation, LEAST_GAIN, StrategyTime, StrategyVerdict};
 pub use line_costs::{Basis, LineCost, LineCosts, StrategyInitiator};
-pub use placement_time::{Access, PARAMETERS, Parameter, Parameters, PlacementStrategy};
+pub use placement_time::{Access, PARAMETERS, Parameter, Parameters};
 
-use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_machine::{Binding, MemoryPolicy, PlacementStrategy};
 use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;

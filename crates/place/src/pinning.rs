@@ -12,9 +12,8 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use nearfar_machine::{CpuSet, Machine};
+use nearfar_machine::{CpuSet, Machine, PlacementStrategy};
 use nearfar_measure::experiment::{compact_order, scatter_order};
-use nearfar_model::PlacementStrategy;
 use nearfar_sys::{Errno, Refusal, parent_of, pin_task, task_cpus};
 
 use crate::placement::Placement;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use nearfar_machine::{BindingError, MemoryPolicy, NodeSet};
-use nearfar_model::PlacementStrategy;
+use nearfar_machine::{BindingError, MemoryPolicy, NodeSet, PlacementStrategy};
 use nearfar_units::{excerpt, nearest_name};
 
 /// Where a program is to run and its memory to be. Its text form names no CPUs or nodes that the

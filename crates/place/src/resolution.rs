@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
-use nearfar_model::PlacementStrategy;
+use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet, PlacementStrategy};
 
 use crate::loss::Loss;
 use crate::pinning::Pinning;

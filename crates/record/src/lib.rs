@@ -33,6 +33,7 @@ mod seal;
 mod state_folder;
 mod summary;
 mod transfer;
+mod workload_run;
 mod writer;
 
 pub use absent::{Absence, Absent, Reason, ReasonCode};
@@ -79,4 +80,7 @@ pub use summary::{
     summarize, summarize_case, summarize_runs,
 };
 pub use transfer::{DeviceInputs, Transfer, TransferSample};
+pub use workload_run::{
+    ArrayPlacement, ResultCheck, WorkloadArray, WorkloadPhase, WorkloadRun, are_verified,
+};
 pub use writer::{RecordWriter, WriteError};

@@ -51,6 +51,17 @@ impl KernelPolicy {
         self.mode == libc::MPOL_DEFAULT
     }
 
+    /// The same as a policy to ask for; `None` for modes that there is none for.
+    pub fn as_memory_policy(&self) -> Option<MemoryPolicy> {
+        match self.mode {
+            libc::MPOL_DEFAULT => Some(MemoryPolicy::FirstTouch),
+            libc::MPOL_BIND => Some(MemoryPolicy::Bind(self.nodes.clone())),
+            libc::MPOL_PREFERRED => self.nodes.first().map(MemoryPolicy::Preferred),
+            libc::MPOL_INTERLEAVE => Some(MemoryPolicy::Interleave(self.nodes.clone())),
+            _ => None,
+        }
+    }
+
     /// Gives it to a call of the kernel, which reads mode, mask and maxnode.
     fn set_by(
         &self,

@@ -39,9 +39,7 @@ struct Tally {
 impl Ep {
     pub fn new(class: Class) -> Self {
         let (log_pairs, sums, accepted) = match class {
-            Class::S => {
-                (24, [-3.247_834_652_034_74e3, -6.958_407_078_382_297e3], Some(13_176_389))
-            }
+            Class::S => (24, [-3.247_834_652_034_74e3, -6.958_407_078_382_297e3], Some(13_176_389)),
             Class::W => {
                 (25, [-2.863_319_731_645_753e3, -6.320_053_679_109_499e3], Some(26_354_769))
             }

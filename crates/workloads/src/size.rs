@@ -15,3 +15,8 @@ pub enum Class {
 }
 
 words!(Class);
+
+impl Class {
+    /// All, the smallest first.
+    pub const ALL: [Self; 5] = [Self::S, Self::W, Self::A, Self::B, Self::C];
+}

@@ -2,75 +2,77 @@
 //!
 //! Source: ribeiro2010, section 4 (First-Touch, Parallel-Init, Round-Robin, Memory-Bind).
 
-use nearfar_machine::{MemoryPolicy, NodeSet};
+use nearfar_machine::{Machine, MemoryPolicy, NodeSet, PlacementStrategy};
+use nearfar_record::ArrayPlacement;
 use nearfar_sys::{Refusal, base_page_bytes, bind_range, move_pages, prove_part};
-use nearfar_units::words;
-use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
 use crate::team::Team;
 
-/// Who places a workload's pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// The master writes everything first: all pages are on its node.
-    FirstTouch,
-    /// Each thread writes first what it will compute on.
-    ParallelInit,
-    /// The pages of all arrays take turns over the threads' nodes.
-    RoundRobin,
-    /// The master writes everything first; then the pages of the hot arrays are bound, and moved, to
-    /// the nodes of the threads that compute on them.
-    MemoryBind,
-}
-
-words!(Strategy);
-
 /// Where a team's threads are, for what places pages by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadNodes {
-    /// The memory node of each thread, by their numbers; empty where threads may move.
+    /// The memory node of each thread, by their numbers; empty where threads may move, or one of
+    /// them is on a node without memory.
     pub of: Vec<u32>,
     /// Nodes with memory that the process may use.
     pub allowed: NodeSet,
 }
 
 impl ThreadNodes {
+    /// Of threads that are each tied to one of these CPUs.
+    pub fn of_cpus(machine: &Machine, cpus: &[u32]) -> Self {
+        let allowed = machine.allowed_nodes.clone();
+        let node_of = |&cpu: &u32| {
+            let node = machine.nodes.iter().find(|node| node.cpus.contains(cpu));
+            node.map(|node| node.os_index).filter(|&node| allowed.contains(node))
+        };
+        Self { of: cpus.iter().map(node_of).collect::<Option<_>>().unwrap_or_default(), allowed }
+    }
+
     /// The nodes that the threads are on; all that are allowed where that is not known.
-    fn in_use(&self) -> NodeSet {
+    pub fn in_use(&self) -> NodeSet {
         if self.of.is_empty() { self.allowed.clone() } else { self.of.iter().copied().collect() }
     }
 }
 
-/// Has the pages of all arrays come to lie by a strategy. The number of pages that moved from one
-/// node to another.
+/// Has the pages of all arrays come to lie where they are to. The number of pages that moved from
+/// one node to another.
 ///
 /// # Errors
 /// When the kernel refuses a policy, or will not say where pages are.
 pub fn place(
     arrays: &mut [Array],
-    strategy: Strategy,
+    placement: &ArrayPlacement,
     team: &Team,
     nodes: &ThreadNodes,
 ) -> Result<u64, Refusal> {
-    if strategy == Strategy::RoundRobin {
-        let policy = MemoryPolicy::Interleave(nodes.in_use());
-        arrays.iter().try_for_each(|array| bind_range(array.addresses(), &policy))?;
+    let strategy = match placement {
+        ArrayPlacement::Policy(policy) => {
+            bind_all(arrays, policy)?;
+            PlacementStrategy::ParallelInit
+        }
+        ArrayPlacement::Strategy(strategy) => *strategy,
+    };
+    if strategy == PlacementStrategy::RoundRobin {
+        bind_all(arrays, &MemoryPolicy::Interleave(nodes.in_use()))?;
     }
     for array in &mut *arrays {
-        if strategy == Strategy::ParallelInit {
+        if strategy == PlacementStrategy::ParallelInit {
             touch_own(array, team);
         } else {
             touch_all(array, team);
         }
     }
-    if strategy != Strategy::MemoryBind || nodes.of.is_empty() {
+    if strategy != PlacementStrategy::MemoryBind || nodes.of.is_empty() {
         return Ok(0);
     }
     let hot = arrays.iter().filter(|array| array.plan.is_hot);
     hot.map(|array| bind_to_owners(array, nodes)).sum()
+}
+
+fn bind_all(arrays: &[Array], policy: &MemoryPolicy) -> Result<(), Refusal> {
+    arrays.iter().try_for_each(|array| bind_range(array.addresses(), policy))
 }
 
 fn touch(bytes: &mut [u8]) {

@@ -1,8 +1,10 @@
 //! Each workload's result is the known one, by one thread and by several, however pages are placed.
 
-use nearfar_workloads::{
-    Array, Cg, Class, Clock, Ep, Program, Strategy, Team, ThreadNodes, is_verified, place,
-};
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use nearfar_machine::PlacementStrategy;
+use nearfar_record::{ArrayPlacement, are_verified};
+use nearfar_workloads::{Array, Cg, Class, Clock, Ep, Program, Team, ThreadNodes, place};
 
 fn verified(program: &dyn Program, threads: usize) {
     let team = Team::of_threads(threads).unwrap();
@@ -12,18 +14,12 @@ fn verified(program: &dyn Program, threads: usize) {
         of: Vec::new(),
         allowed: nearfar_sys::usable_nodes(std::path::Path::new("/")).unwrap(),
     };
-    place(&mut arrays, Strategy::ParallelInit, &team, &nodes).unwrap();
+    let placement = ArrayPlacement::Strategy(PlacementStrategy::ParallelInit);
+    place(&mut arrays, &placement, &team, &nodes).unwrap();
     let mut clock = Clock::default();
     let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
-    assert!(is_verified(&checks), "{threads} threads: {checks:#?}");
+    assert!(are_verified(&checks), "{threads} threads: {checks:#?}");
     assert!(!clock.phases().is_empty() && clock.total() > std::time::Duration::ZERO);
-    let rate = program.work() / clock.total().as_secs_f64();
-    println!(
-        "{threads} threads: {rate:.1} {}/s in {:?}: {:?}",
-        program.unit(),
-        clock.total(),
-        clock.phases()
-    );
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod sensitivity;
 mod show;
 mod topo;
 mod topology_export;
+mod workload;
 
 use anyhow::anyhow;
 use clap::CommandFactory;
@@ -47,6 +48,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),
         Command::Sensitivity(arguments) => sensitivity::run(&arguments),
+        Command::Workload(arguments) => workload::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);

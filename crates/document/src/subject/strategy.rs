@@ -1,8 +1,8 @@
 //! Which way to place a program's memory is expected to win.
 
+use nearfar_machine::PlacementStrategy;
 use nearfar_model::{
-    Access, Basis, Expectation, LineCost, PlacementStrategy, Strategy, StrategyAdvice,
-    StrategyTime, StrategyVerdict,
+    Access, Basis, Expectation, LineCost, Strategy, StrategyAdvice, StrategyTime, StrategyVerdict,
 };
 use nearfar_record::Estimate;
 use nearfar_units::{Nanoseconds, Ratio, format_significant};

@@ -1,11 +1,12 @@
 //! The strategies in the order of what is expected of them, with how sure that is.
 
+use nearfar_machine::PlacementStrategy;
 use nearfar_record::Estimate;
 use nearfar_units::{Nanoseconds, Ratio};
 use serde::Serialize;
 
 use super::line_costs::LineCosts;
-use super::placement_time::{Access, Parameters, PlacementStrategy};
+use super::placement_time::{Access, Parameters};
 
 /// A gain below this fraction is none.
 pub const LEAST_GAIN: f64 = 0.05;

@@ -15,25 +15,10 @@
 //! of them; pages that follow whoever used them last end up anywhere, which is as good as in turn
 //! and costs the moves. Source: ours, after the words of ribeiro2010.
 
-use nearfar_units::words;
-use serde::{Deserialize, Serialize};
+use nearfar_machine::PlacementStrategy;
+use serde::Serialize;
 
 use super::line_costs::LineCosts;
-
-/// A way to place a program's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum PlacementStrategy {
-    /// One thread initialises all data.
-    FirstTouch,
-    /// Each thread initialises its part.
-    ParallelInit,
-    /// Page by page over all nodes.
-    RoundRobin,
-    /// The main data on the node of the thread that uses it.
-    MemoryBind,
-}
 
 /// How threads go over the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -91,14 +76,6 @@ pub const PARAMETERS: [Parameter; 6] = [
     Parameter { name: "hot_share", least: 0.1, expected: 0.25, most: 0.5 },
     Parameter { name: "migration_cost", least: 0.05, expected: 0.1, most: 0.3 },
 ];
-
-words!(PlacementStrategy);
-
-impl PlacementStrategy {
-    /// All, in the order of the paper.
-    pub const ALL: [Self; 4] =
-        [Self::FirstTouch, Self::ParallelInit, Self::RoundRobin, Self::MemoryBind];
-}
 
 impl Parameters {
     /// Of [`PARAMETERS`] the share on which the winner can hang.

@@ -1,8 +1,8 @@
 //! What holds on every machine, and which records say nothing.
 
+use nearfar_machine::PlacementStrategy;
 use nearfar_model::{
-    Access, LineCost, LineCosts, Parameters, PlacementStrategy, RecordFigures, StrategyAdvice,
-    strategy,
+    Access, LineCost, LineCosts, Parameters, RecordFigures, StrategyAdvice, strategy,
 };
 use nearfar_record::Record;
 use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};

@@ -1,9 +1,8 @@
 //! Times of a line under each strategy, against figures computed by hand.
 
-use nearfar_machine::MemoryKind;
+use nearfar_machine::{MemoryKind, PlacementStrategy};
 use nearfar_model::{
-    Access, Basis, LineCost, LineCosts, Parameters, PlacementStrategy, RecordFigures, Strategy,
-    strategy,
+    Access, Basis, LineCost, LineCosts, Parameters, RecordFigures, Strategy, strategy,
 };
 use nearfar_record::{Coordinates, Record, Roof};
 use nearfar_specimen::{IN_MEMORY, add_alone, add_chase, latency as at, machine, record_of, roof};

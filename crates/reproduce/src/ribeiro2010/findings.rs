@@ -1,6 +1,6 @@
 //! The paper's gains and orders beside those that the model of strategies expects.
 
-use nearfar_model::PlacementStrategy;
+use nearfar_machine::PlacementStrategy;
 
 use super::KEY;
 use super::facts::{AccessName, ConclusionOrder, Facts, Finding, OTHERS, Order, OrderName};

@@ -1,7 +1,7 @@
 //! Where the paper and the model of strategies differ, and why. A reason is not believed: each row
 //! checks it, and fails where it does not hold.
 
-use nearfar_model::PlacementStrategy;
+use nearfar_machine::PlacementStrategy;
 
 use super::facts::{AccessName, Facts};
 use super::findings::implied;

@@ -4,7 +4,8 @@
 //! only where the model has it with every share that it tries: a row is of the share that is least
 //! favourable to what the paper prints.
 
-use nearfar_model::{Access, LineCosts, PARAMETERS, Parameters, PlacementStrategy};
+use nearfar_machine::PlacementStrategy;
+use nearfar_model::{Access, LineCosts, PARAMETERS, Parameters};
 
 use super::facts::AccessName;
 

@@ -1,0 +1,94 @@
+//! What the user typed after `workload`.
+
+use std::str::FromStr;
+
+use clap::Args;
+use nearfar_machine::PlacementStrategy;
+use nearfar_place::Placement;
+use nearfar_workloads::{Class, NoWorkload, WorkloadName};
+
+use super::choice::{Choice, one_of};
+use crate::output::AnswerForm;
+
+pub const AFTER_HELP: &str = "\
+Examples:
+  nearfar workload list
+  nearfar workload cg --class A --init round-robin
+  nearfar workload cg.A --threads 4 --placement local:1
+  nearfar workload mg --class S --json
+
+Each thread is tied to a CPU. Without --init and --placement each thread touches first what it
+computes on; a memory policy that numactl or nearfar run set holds. docs/workloads.md says what each
+workload does, touches first and is bound by.
+
+Exit status: 1 where the result is not the known one, 3 where the machine refused.";
+
+const CLASSES: [Choice<Class>; 5] = [
+    (Class::S, "a sample, within caches"),
+    (Class::W, "a workstation of 1995"),
+    (Class::A, "the least that goes beyond most caches"),
+    (Class::B, "four times A, about"),
+    (Class::C, "four times B, about"),
+];
+
+const STRATEGIES: [Choice<PlacementStrategy>; 4] = [
+    (PlacementStrategy::FirstTouch, "the first thread writes all"),
+    (PlacementStrategy::ParallelInit, "each thread writes what it computes on"),
+    (PlacementStrategy::RoundRobin, "page by page over the threads' nodes"),
+    (PlacementStrategy::MemoryBind, "hot arrays bound, and moved, to the nodes of their threads"),
+];
+
+#[derive(Debug, Args)]
+pub struct WorkloadArguments {
+    /// Which one, with or without its size (cg, cg.A, bfs.18); `list` shows all
+    #[arg(value_name = "NAME|list")]
+    pub workload: WorkloadChoice,
+    /// Its size
+    #[arg(long, value_name = "CLASS", value_parser = one_of(&CLASSES, Class::as_str))]
+    pub class: Option<Class>,
+    /// Threads, each on a CPU of its own; without it one on each core
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Who initialises its arrays (ribeiro2010)
+    #[arg(long, value_name = "STRATEGY", value_parser = one_of(&STRATEGIES, PlacementStrategy::as_str))]
+    pub init: Option<PlacementStrategy>,
+    /// CPUs of its threads and policy of all its pages, as of `nearfar run`: local:1, bind:0,
+    /// interleave, compact
+    #[arg(short, long, value_name = "PLACEMENT")]
+    pub placement: Option<Placement>,
+    /// Print all, and not the first screen alone
+    #[arg(long)]
+    pub full: bool,
+    /// Print JSON (docs/schema/nearfar.workload-1.json; of the list nearfar.workloads-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl WorkloadArguments {
+    /// In which form to answer.
+    pub fn form(&self) -> AnswerForm {
+        AnswerForm { as_json: self.json, full: self.full }
+    }
+}
+
+/// A workload by its name, or the list of them.
+#[derive(Debug, Clone)]
+pub enum WorkloadChoice {
+    List,
+    /// With the text of its size where it has one.
+    Named(WorkloadName, Option<String>),
+}
+
+impl FromStr for WorkloadChoice {
+    type Err = NoWorkload;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "list" {
+            return Ok(Self::List);
+        }
+        match text.split_once('.') {
+            Some((name, size)) => Ok(Self::Named(name.parse()?, Some(size.into()))),
+            None => Ok(Self::Named(text.parse()?, None)),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `workload`: one of the papers' programs, run and verified.
+
+use anyhow::bail;
+use nearfar_document::{WorkloadList, workload_answer};
+use nearfar_machine::{CpuSet, Machine, MemoryPolicy, PlacementStrategy};
+use nearfar_measure::experiment::{compact_order, scatter_order};
+use nearfar_place::{Placement, Resolution, Usable, resolve};
+use nearfar_record::ArrayPlacement;
+use nearfar_workloads::{
+    Class, ThreadNodes, Workload, WorkloadName, WorkloadReport, run as run_on,
+};
+
+use crate::args::{WorkloadArguments, WorkloadChoice};
+use crate::exit_status::ExitStatus;
+use crate::{live_machine, output};
+
+pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
+    let workload = match &arguments.workload {
+        WorkloadChoice::List => {
+            let list = WorkloadList::new();
+            return output::answer(arguments.form(), &list, || list.answer());
+        }
+        WorkloadChoice::Named(name, size) => sized(*name, size.as_deref(), arguments.class)?,
+    };
+    let machine = live_machine::read_to_measure()?;
+    let (cpus, placement) = placed(arguments, &machine)?;
+    let nodes = ThreadNodes::of_cpus(&machine, &cpus);
+    let ran = match run_on(&*workload.program(), &cpus, &placement, &nodes) {
+        Ok(ran) => ran,
+        Err(refused) => {
+            output::complain(&refused.into());
+            return Ok(ExitStatus::Refused);
+        }
+    };
+    let report = WorkloadReport::new(workload, cpus, placement, ran);
+    output::answer(arguments.form(), &report, || workload_answer(&report))?;
+    Ok(if report.is_verified { ExitStatus::Done } else { ExitStatus::CheckFailed })
+}
+
+fn sized(name: WorkloadName, size: Option<&str>, class: Option<Class>) -> anyhow::Result<Workload> {
+    Ok(match (size, class) {
+        (Some(size), Some(class)) => {
+            bail!("{name}.{size} has a size; leave --class {class} out, or write {name} alone")
+        }
+        (Some(size), None) => Workload::new(name, size)?,
+        (None, class) => Workload::of_class(name, class.unwrap_or(Class::A)),
+    })
+}
+
+/// The CPU of each thread, and by what the pages are placed.
+fn placed(
+    arguments: &WorkloadArguments,
+    machine: &Machine,
+) -> anyhow::Result<(Vec<u32>, ArrayPlacement)> {
+    let placement = arguments.placement.clone().unwrap_or(Placement::Local(None));
+    let usable = Usable::of_this_process();
+    let resolution = resolve(&placement, None, &usable, || Ok(machine.clone()));
+    if let Some(loss) = resolution.losses.first() {
+        bail!("{loss}");
+    }
+    let cpus = thread_cpus(arguments, machine, &placement, &resolution.start.cpus)?;
+    Ok((cpus, pages(arguments, &placement, &resolution)?))
+}
+
+/// As many CPUs as there are threads: spread evenly, neighbours together, unless the placement says
+/// how.
+fn thread_cpus(
+    arguments: &WorkloadArguments,
+    machine: &Machine,
+    placement: &Placement,
+    cpus: &CpuSet,
+) -> anyhow::Result<Vec<u32>> {
+    let there = Machine { allowed_cpus: cpus.clone(), ..machine.clone() };
+    let cores = there.allowed_cores(cpus).len();
+    let threads = arguments.threads.map_or(cores, |threads| threads as usize);
+    if threads > cpus.len() as usize {
+        bail!(
+            "{threads} threads do not fit on {} CPUs ({cpus}), each on its own; take fewer \
+             --threads, or a placement with more CPUs",
+            cpus.len()
+        );
+    }
+    let compact = compact_order(&there);
+    Ok(match placement {
+        Placement::Compact => compact.into_iter().take(threads).collect(),
+        Placement::Scatter => scatter_order(&there).into_iter().take(threads).collect(),
+        _ => {
+            let taken: CpuSet = scatter_order(&there).into_iter().take(threads).collect();
+            compact.into_iter().filter(|&cpu| taken.contains(cpu)).collect()
+        }
+    })
+}
+
+fn pages(
+    arguments: &WorkloadArguments,
+    placement: &Placement,
+    resolution: &Resolution,
+) -> anyhow::Result<ArrayPlacement> {
+    let policy = match placement {
+        Placement::Memory(MemoryPolicy::Weighted(_)) => bail!(
+            "pages by weights are dealt out beside a running program; try `nearfar run --placement \
+             {placement} -- COMMAND` with a program of yours, or --placement interleave here"
+        ),
+        Placement::Memory(_) | Placement::InterleaveAll => Some(&resolution.start.memory),
+        Placement::Local(Some(nodes)) if nodes.len() == 1 => Some(&resolution.start.memory),
+        _ => None,
+    };
+    let named = match placement {
+        Placement::Strategy(strategy) => Some(*strategy),
+        _ => None,
+    };
+    Ok(match (arguments.init.or(named), policy) {
+        (Some(strategy), Some(_)) if !matches!(placement, Placement::Local(_)) => bail!(
+            "--placement {placement} says where all pages are, and --init {strategy} who places \
+             them; take one of the two"
+        ),
+        (Some(strategy), _) => ArrayPlacement::Strategy(strategy),
+        (None, Some(policy)) => ArrayPlacement::Policy(policy.clone()),
+        (None, None) => inherited_policy()?.map_or(
+            ArrayPlacement::Strategy(PlacementStrategy::ParallelInit),
+            ArrayPlacement::Policy,
+        ),
+    })
+}
+
+/// The policy that this process was started under, by numactl or `nearfar run`; `None` for none.
+fn inherited_policy() -> anyhow::Result<Option<MemoryPolicy>> {
+    // Where the call is forbidden, so is setting one.
+    let Ok(policy) = nearfar_sys::thread_policy() else { return Ok(None) };
+    match policy.as_memory_policy() {
+        Some(MemoryPolicy::FirstTouch) => Ok(None),
+        Some(policy) => Ok(Some(policy)),
+        None => bail!(
+            "this process was started under the memory policy {policy}, of which it cannot be \
+             proven that pages follow it; take that away, or say --init or --placement"
+        ),
+    }
+}

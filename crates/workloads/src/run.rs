@@ -1,0 +1,108 @@
+//! A workload from start to end, with proof of where its pages were.
+
+use std::path::Path;
+
+use nearfar_machine::PlacementStrategy;
+use nearfar_record::{ArrayPlacement, Proof, WorkloadArray, WorkloadPhase, WorkloadRun};
+use nearfar_sys::{Refusal, available_memory};
+use nearfar_units::{Bytes, nanoseconds};
+
+use crate::array::{Array, ArrayPlan};
+use crate::clock::Clock;
+use crate::program::Program;
+use crate::proof::prove_array;
+use crate::strategy::{ThreadNodes, place};
+use crate::team::{NoTeam, Team};
+
+/// Why a workload was not run, or its run does not count.
+#[derive(Debug, thiserror::Error)]
+pub enum NoRun {
+    #[error(transparent)]
+    Team(#[from] NoTeam),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(
+        "its arrays take {}, and {} of memory can be had; take a smaller size",
+        Bytes(*needed), Bytes(*available)
+    )]
+    NoRoom { needed: u64, available: u64 },
+    #[error(
+        "memory-bind needs to know each thread's node, and a thread is on a node without memory; \
+         use CPUs of nodes with memory, or another strategy"
+    )]
+    NoNodes,
+    #[error(
+        "{when} the run the pages of array '{array}' were not where {placement} puts them: {what}; \
+         is there room on the nodes, and is automatic balancing off (kernel.numa_balancing)?"
+    )]
+    Misplaced { array: &'static str, when: &'static str, placement: String, what: String },
+}
+
+/// Runs a program by threads that are tied each to one of these CPUs.
+///
+/// # Errors
+/// When threads or memory cannot be had, or pages cannot be proven to be where they are to be.
+pub fn run(
+    program: &dyn Program,
+    cpus: &[u32],
+    placement: &ArrayPlacement,
+    nodes: &ThreadNodes,
+) -> Result<WorkloadRun, NoRun> {
+    let by_owner = *placement == ArrayPlacement::Strategy(PlacementStrategy::MemoryBind);
+    if by_owner && nodes.of.is_empty() && nodes.allowed.len() > 1 {
+        return Err(NoRun::NoNodes);
+    }
+    let plans = program.arrays(cpus.len());
+    check_room(&plans)?;
+    let team = Team::on_cpus(cpus)?;
+    let mut arrays = plans.into_iter().map(Array::map).collect::<Result<Vec<Array>, _>>()?;
+    let moved_pages = place(&mut arrays, placement, &team, nodes)?;
+    let prove = |when, arrays: &[Array]| {
+        let pages = |array: &Array| {
+            prove_array(array, placement, nodes)?.map_err(|what| NoRun::Misplaced {
+                array: array.plan.name,
+                when,
+                placement: placement.to_string(),
+                what,
+            })
+        };
+        arrays.iter().map(pages).collect::<Result<Vec<_>, NoRun>>()
+    };
+    let before = prove("before", &arrays)?;
+    let mut clock = Clock::default();
+    let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
+    let after = prove("after", &arrays)?;
+    let proofs = before.into_iter().zip(after).map(|(before, after)| Proof { before, after });
+    let seen = |(array, proof): (&Array, Proof)| WorkloadArray {
+        name: array.plan.name.into(),
+        bytes: array.plan.bytes as u64,
+        is_hot: array.plan.is_hot,
+        proof,
+    };
+    Ok(WorkloadRun {
+        work: program.work(),
+        unit: program.unit().into(),
+        timed_ns: nanoseconds(clock.total()),
+        phases: phases(&clock),
+        checks,
+        arrays: arrays.iter().zip(proofs).map(seen).collect(),
+        moved_pages,
+    })
+}
+
+fn check_room(plans: &[ArrayPlan]) -> Result<(), NoRun> {
+    let needed: u64 = plans.iter().map(|plan| plan.bytes as u64).sum();
+    match available_memory(Path::new("/")) {
+        Some(available) if needed > available => Err(NoRun::NoRoom { needed, available }),
+        _ => Ok(()),
+    }
+}
+
+fn phases(clock: &Clock) -> Vec<WorkloadPhase> {
+    let of = |phase: &crate::clock::Phase| WorkloadPhase {
+        name: phase.name.into(),
+        calls: phase.calls,
+        time_ns: nanoseconds(phase.time),
+    };
+    clock.phases().iter().map(of).collect()
+}
