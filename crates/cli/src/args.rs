@@ -168,6 +168,8 @@ pub enum Command {
         "  nearfar sensitivity --metric 'Triad: +([0-9.]+)' --unit MB/s --matrix \\\n",
         "      --command 'gcc=./stream-gcc' --command 'clang=./stream-clang'\n",
         "      the best of two builds on every pair, and the classes that follow\n",
+        "  nearfar sensitivity @cg.A @bfs.18              programs that nearfar has itself\n",
+        "  nearfar sensitivity --programs npb.toml        a suite, each with its metric and check\n",
         "  nearfar sensitivity --from runs.jsonl          show runs again\n",
         "With one memory node there is nothing to choose, and nothing is run. Status 3 when a program\n",
         "failed at a placement.",

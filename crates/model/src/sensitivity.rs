@@ -16,8 +16,8 @@ mod reference;
 
 use nearfar_machine::Binding;
 use nearfar_record::{
-    Absence, Absent, Better, CommandCoordinates, CommandInputs, Coordinates, Metric, Outcome,
-    PageNodes, Record, RunSummary, Sample, summarize_runs,
+    Absence, Absent, Better, CommandCoordinates, Coordinates, Metric, Outcome, PageNodes, Record,
+    RunSummary, Sample, summarize_runs,
 };
 use nearfar_stats::median;
 use serde::Serialize;
@@ -31,17 +31,13 @@ pub use reference::{PlacementBounds, ReferenceClasses};
 use crate::record_figures::{CaseFigures, RecordFigures};
 
 /// The programs of a record at their placements.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sensitivity {
-    /// What is read in the programs' output; null where their time counts.
-    pub metric: Option<Metric>,
-    /// Which figures are good.
-    pub better: Better,
     /// In the order in which they were given.
     pub programs: Vec<ProgramSensitivity>,
     /// The best program of each pair of an initiator and a node; empty where programs ran on the
-    /// CPUs of one initiator only.
+    /// CPUs of one initiator only, or are judged by different figures.
     pub best: Vec<BestOfPair>,
     /// Classes of these pairs, the best first; empty as above.
     pub classes: Vec<ProgramClass>,
@@ -52,6 +48,8 @@ pub struct Sensitivity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramSensitivity {
     pub label: String,
+    /// What is read in its output; null where its time counts.
+    pub metric: Option<Metric>,
     /// Its placements, in the order of the plan.
     pub placements: Vec<PlacedRuns>,
     /// The share of its local time that moves with bandwidth.
@@ -125,16 +123,10 @@ pub enum BoundsStanding {
     Above,
 }
 
-impl Sensitivity {
-    /// Of no program.
-    pub fn of_none(commands: Option<&CommandInputs>) -> Self {
-        Self {
-            metric: commands.and_then(|commands| commands.metric.clone()),
-            better: commands.map_or(Better::Lower, CommandInputs::better),
-            programs: Vec::new(),
-            best: Vec::new(),
-            classes: Vec::new(),
-        }
+impl ProgramSensitivity {
+    /// Which of its figures are good: of times the lower.
+    pub fn better(&self) -> Better {
+        self.metric.as_ref().map_or(Better::Lower, |metric| metric.better)
     }
 }
 
@@ -146,7 +138,6 @@ pub fn sensitivity(
 ) -> Option<Sensitivity> {
     let record = figures.record();
     let commands = record.header.inputs.commands.as_ref()?;
-    let better = commands.better();
     let mut programs: Vec<ProgramSensitivity> = Vec::new();
     for (place, case) in figures.places(place_of_command) {
         let Some(runs) = placed_runs(record, place, &case) else { continue };
@@ -154,18 +145,23 @@ pub fn sensitivity(
             Some(program) => program.placements.push(runs),
             None => programs.push(ProgramSensitivity {
                 label: place.command.clone(),
+                metric: commands.metric_of(&place.command).cloned(),
                 placements: vec![runs],
                 memory_share: Err("the record's classes were not given".to_string()).into(),
             }),
         }
     }
     for program in &mut programs {
-        program.compare(better, reference);
+        program.compare(reference);
     }
-    let best = best_programs::best_of_pairs(&programs, better);
+    let first = programs.first()?;
+    let better = first.better();
+    let best = match programs.iter().all(|program| program.metric == first.metric) {
+        true => best_programs::best_of_pairs(&programs, better),
+        false => Vec::new(),
+    };
     let classes = best_programs::classes_of(&best, better);
-    let none = Sensitivity::of_none(Some(commands));
-    (!programs.is_empty()).then_some(Sensitivity { programs, best, classes, ..none })
+    Some(Sensitivity { programs, best, classes })
 }
 
 fn place_of_command(place: &Coordinates) -> Option<&CommandCoordinates> {
@@ -227,7 +223,8 @@ fn bytes_of(pages: &PageNodes) -> f64 {
 
 impl ProgramSensitivity {
     /// Sets every placement against the local one with the same CPUs, and against the bounds.
-    fn compare(&mut self, better: Better, reference: Option<&ReferenceClasses>) {
+    fn compare(&mut self, reference: Option<&ReferenceClasses>) {
+        let better = self.better();
         let locals: Vec<(u32, Option<u32>, Option<RunSummary>)> = self
             .placements
             .iter()

@@ -1,22 +1,27 @@
 //! Answers cases by running the user's programs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use nearfar_measure::{
     Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
 };
-use nearfar_record::{Case, Command, CommandRun, Executor as ExecutorKind, Reason, ReasonCode};
+use nearfar_record::{
+    Case, Command, CommandInputs, CommandProgram, CommandRun, Executor as ExecutorKind, Reason,
+    ReasonCode,
+};
+use regex::Regex;
 
 use crate::command_run::{Ended, run_command};
-use crate::metric_pattern::MetricPattern;
+use crate::metric_pattern::{MetricPattern, PatternError};
 use crate::output_tail::last_lines;
 use crate::profile::ProgramCounters;
 
 /// Runs programs: one run is one window.
 #[derive(Debug)]
 pub struct CommandExecutor {
-    metric: Option<MetricPattern>,
+    /// By the programs' labels.
+    judged: HashMap<String, Judged>,
     timeout: Option<Duration>,
     interrupt: Interrupt,
     made: Instant,
@@ -26,16 +31,46 @@ pub struct CommandExecutor {
     counters: Option<ProgramCounters>,
 }
 
+/// What counts of a program's output.
+#[derive(Debug)]
+struct Judged {
+    metric: Option<MetricPattern>,
+    must_print: Option<Regex>,
+}
+
+impl Judged {
+    /// The metric, where there is one; what is wrong with the output.
+    fn figure(&self, output: &str) -> Result<Option<f64>, String> {
+        if let Some(pattern) = self.must_print.as_ref().filter(|it| !it.is_match(output)) {
+            return Err(format!(
+                "nothing in its output matches '{pattern}', so the run does not count"
+            ));
+        }
+        self.metric.as_ref().map(|pattern| pattern.figure(output)).transpose()
+    }
+}
+
 impl CommandExecutor {
-    /// Programs are judged by a metric, or by their time where none is given; one that runs
-    /// longer than `timeout` is ended.
-    pub fn new(
-        metric: Option<MetricPattern>,
-        timeout: Option<Duration>,
-        interrupt: Interrupt,
-    ) -> Self {
-        let (made, warm) = (Instant::now(), HashSet::new());
-        Self { metric, timeout, interrupt, made, warm, counters: None }
+    /// Runs programs as their inputs say.
+    ///
+    /// # Errors
+    /// When a pattern of theirs is none.
+    pub fn new(commands: &CommandInputs, interrupt: Interrupt) -> Result<Self, PatternError> {
+        let judged = |program: &CommandProgram| {
+            let metric = commands.metric_of(&program.label);
+            let metric = metric.map(|metric| MetricPattern::new(&metric.pattern)).transpose()?;
+            let must_print =
+                program.must_print.as_deref().map(MetricPattern::syntax).transpose()?;
+            Ok((program.label.clone(), Judged { metric, must_print }))
+        };
+        Ok(Self {
+            judged: commands.programs.iter().map(judged).collect::<Result<_, _>>()?,
+            timeout: commands.timeout_ns.map(Duration::from_nanos),
+            interrupt,
+            made: Instant::now(),
+            warm: HashSet::new(),
+            counters: None,
+        })
     }
 
     /// Reads these counters of every run.
@@ -49,8 +84,8 @@ impl CommandExecutor {
         let Ended { took, output, pages, cpus } =
             run_command(command, self.timeout, &self.interrupt)?;
         let counts = counting.map_or_else(Vec::new, |(counters, it)| counters.counts(it));
-        let metric = self.metric.as_ref().map(|pattern| pattern.figure(&output)).transpose();
-        let metric = metric.map_err(|what| {
+        let judged = self.judged.get(&command.label);
+        let metric = judged.map_or(Ok(None), |judged| judged.figure(&output)).map_err(|what| {
             let text = format!("{}: {what}; {}", command.label, last_lines(&output));
             Failure::Refused(Reason { code: ReasonCode::NoMetric, text })
         })?;
@@ -114,7 +149,9 @@ impl Executor for CommandExecutor {
 #[cfg(test)]
 mod tests {
     use nearfar_machine::{Binding, MemoryPolicy};
-    use nearfar_record::{Actor, CommandCoordinates, Coordinates, CountedQuantity, TriedCounter};
+    use nearfar_record::{
+        Actor, Better, CommandCoordinates, Coordinates, CountedQuantity, Metric, TriedCounter,
+    };
 
     use super::*;
 
@@ -133,9 +170,33 @@ mod tests {
                 label: "it".into(),
                 program: program.into(),
                 arguments: arguments.iter().map(ToString::to_string).collect(),
+                environment: [("NEARFAR_TEST".to_string(), "here".to_string())].into(),
                 binding: Binding { cpus, memory: MemoryPolicy::Preferred(node) },
             })],
         }
+    }
+
+    fn executor(
+        metric: Option<&str>,
+        must_print: Option<&str>,
+        timeout: Option<Duration>,
+        interrupt: Interrupt,
+    ) -> CommandExecutor {
+        let metric = metric.map(|pattern| Metric {
+            pattern: pattern.into(),
+            unit: None,
+            better: Better::Higher,
+        });
+        let must_print = must_print.map(Into::into);
+        let program = CommandProgram { must_print, ..CommandProgram::new("it", "sh", Vec::new()) };
+        let commands = CommandInputs {
+            programs: vec![program],
+            placements: Vec::new(),
+            metric,
+            timeout_ns: timeout.map(nearfar_units::nanoseconds),
+            counters: None,
+        };
+        CommandExecutor::new(&commands, interrupt).unwrap()
     }
 
     fn run(
@@ -143,8 +204,7 @@ mod tests {
         timeout: Option<Duration>,
         case: &Case,
     ) -> Result<Vec<Window>, Failure> {
-        let metric = metric.map(|pattern| MetricPattern::new(pattern).unwrap());
-        let mut executor = CommandExecutor::new(metric, timeout, Interrupt::default());
+        let mut executor = executor(metric, None, timeout, Interrupt::default());
         let request =
             WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_nanos(1) };
         executor.run(case, request)
@@ -177,8 +237,7 @@ mod tests {
         let tried = counters.tried();
         let told: Vec<CountedQuantity> = tried.iter().map(|it| it.quantity).collect();
         assert_eq!(told, TriedCounter::QUANTITIES);
-        let mut executor =
-            CommandExecutor::new(None, None, Interrupt::default()).with_counters(counters);
+        let mut executor = executor(None, None, None, Interrupt::default()).with_counters(counters);
         let request =
             WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_nanos(1) };
         let windows = executor.run(&case("true", &[]), request).unwrap();
@@ -195,6 +254,21 @@ mod tests {
         for counter in tried.iter().filter(|it| it.unavailable.is_some()) {
             assert!(counter.unavailable.as_ref().is_some_and(|why| why.len() > 10), "{counter:?}");
         }
+    }
+
+    #[test]
+    fn a_run_counts_that_prints_what_it_must_under_its_variables() {
+        let request =
+            WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_nanos(1) };
+        let it = case("sh", &["-c", "echo ok $NEARFAR_TEST; echo rate 3"]);
+        let mut run = |must_print| {
+            executor(Some("rate (.)"), Some(must_print), None, Interrupt::default())
+                .run(&it, request)
+        };
+        assert_eq!(run("^ok here$").unwrap()[0].run.as_ref().unwrap().metric, Some(3.0));
+        let (code, text) = refusal(run("^ok there$"));
+        assert_eq!(code, ReasonCode::NoMetric);
+        assert!(text.contains("^ok there$") && text.contains("does not count"), "{text}");
     }
 
     /// A child of the shell holds 64 MiB, and only they are looked at who are of the family.
@@ -250,7 +324,7 @@ mod tests {
     fn a_signal_ends_the_program() {
         let interrupt = Interrupt::default();
         interrupt.cell().store(2, std::sync::atomic::Ordering::Relaxed);
-        let mut executor = CommandExecutor::new(None, None, interrupt);
+        let mut executor = executor(None, None, None, interrupt);
         let request =
             WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_nanos(1) };
         let ran = executor.run(&case("sleep", &["900"]), request);

@@ -48,7 +48,7 @@ pub(crate) fn run_command(
     interrupt: &Interrupt,
 ) -> Result<Ended, Failure> {
     let mut start = std::process::Command::new(&command.program);
-    start.args(&command.arguments).stdin(Stdio::null());
+    start.args(&command.arguments).envs(&command.environment).stdin(Stdio::null());
     // A group of its own, so that it can be ended with its children.
     start.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let began = Instant::now();

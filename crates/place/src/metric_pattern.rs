@@ -30,16 +30,20 @@ impl MetricPattern {
     /// # Errors
     /// When it is no regular expression, or has no group.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        let built = RegexBuilder::new(pattern).multi_line(true).build();
-        let regex = built.map_err(|error| {
-            let reason = error.to_string();
-            let last = reason.lines().last().unwrap_or_default();
-            PatternError::Syntax { pattern: pattern.into(), reason: last.into() }
-        })?;
+        let regex = Self::syntax(pattern)?;
         if regex.captures_len() < 2 {
             return Err(PatternError::NoGroup(pattern.into()));
         }
         Ok(Self(regex))
+    }
+
+    /// A regular expression of an output, with or without a group.
+    pub(crate) fn syntax(pattern: &str) -> Result<Regex, PatternError> {
+        RegexBuilder::new(pattern).multi_line(true).build().map_err(|error| {
+            let reason = error.to_string();
+            let last = reason.lines().last().unwrap_or_default();
+            PatternError::Syntax { pattern: pattern.into(), reason: last.into() }
+        })
     }
 
     /// The first group of the last match.

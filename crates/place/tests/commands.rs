@@ -7,7 +7,7 @@ use std::path::Path;
 
 use nearfar_machine::{Binding, GroupBy, Machine, MemoryPolicy, NodeSet};
 use nearfar_measure::{Engine, Interrupt, now_utc, read_environment, suite_inputs};
-use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
+use nearfar_place::{CommandExecutor, ProgramCounters};
 use nearfar_record::{
     Absence, Better, CommandInputs, CommandPlacement, CommandProgram, Executor, Experiment, Header,
     Inputs, Metric, ReasonCode, Record, RecordWriter, Suite, TriedCounter, read_record,
@@ -32,11 +32,7 @@ fn placements(machine: &Machine) -> Vec<CommandPlacement> {
 }
 
 fn shell(label: &str, script: &str) -> CommandProgram {
-    CommandProgram {
-        label: label.into(),
-        program: "sh".into(),
-        arguments: vec!["-c".into(), script.into()],
-    }
+    CommandProgram::new(label, "sh", vec!["-c".into(), script.into()])
 }
 
 fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
@@ -58,15 +54,14 @@ fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
         windows_per_round: 1,
         min_rounds: 6,
         max_rounds: 20,
-        commands: Some(commands),
+        commands: Some(commands.clone()),
         ..suite_inputs(Suite::Quick)
     };
     let header = Header::new("test", now_utc(), Executor::Native, inputs, machine);
     let record = Record::new(Header { environment, ..header });
     let interrupt = Interrupt::default();
-    let metric = Some(MetricPattern::new(pattern).unwrap());
-    let mut executor =
-        CommandExecutor::new(metric, None, interrupt.clone()).with_counters(counters);
+    let executor = CommandExecutor::new(&commands, interrupt.clone()).unwrap();
+    let mut executor = executor.with_counters(counters);
     let mut writer = RecordWriter::create(path, false).unwrap();
     let mut watch = |_: nearfar_measure::Status<'_>| {};
     let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);

@@ -1,5 +1,7 @@
 //! Programs that are run under bindings: what was asked for, and what was seen of a run.
 
+use std::collections::BTreeMap;
+
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_units::words;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,9 @@ pub struct Command {
     /// A path, or a name that is looked for where `PATH` says.
     pub program: String,
     pub arguments: Vec<String>,
+    /// Variables that it is given beside those that nearfar has itself.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// CPUs that its threads may use, and policy of its pages.
     pub binding: Binding,
 }
@@ -35,7 +40,8 @@ pub struct CommandInputs {
     pub programs: Vec<CommandProgram>,
     /// Where each of them is run.
     pub placements: Vec<CommandPlacement>,
-    /// What is read in a run's output; null where its time counts.
+    /// What is read in a run's output of programs without a metric of their own; null where its time
+    /// counts.
     pub metric: Option<Metric>,
     /// Time after which a run is ended and its case refused; null for none.
     pub timeout_ns: Option<u64>,
@@ -54,6 +60,33 @@ pub struct CommandProgram {
     /// A path, or a name that is looked for where `PATH` says.
     pub program: String,
     pub arguments: Vec<String>,
+    /// Variables that it is given beside those that nearfar has itself.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// What is read in its output; null for what the inputs say of all.
+    #[serde(default)]
+    pub metric: Option<Metric>,
+    /// A regular expression that its output must match for a run to count; null for none.
+    #[serde(default)]
+    pub must_print: Option<String>,
+}
+
+impl CommandProgram {
+    /// A program that is judged as the inputs say.
+    pub fn new(
+        label: impl Into<String>,
+        program: impl Into<String>,
+        arguments: Vec<String>,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            program: program.into(),
+            arguments,
+            environment: BTreeMap::new(),
+            metric: None,
+            must_print: None,
+        }
+    }
 }
 
 /// Where programs are run.
@@ -105,9 +138,10 @@ pub enum Better {
 }
 
 impl CommandInputs {
-    /// Which figures are good: of times the lower.
-    pub fn better(&self) -> Better {
-        self.metric.as_ref().map_or(Better::Lower, |metric| metric.better)
+    /// What is read in the output of the program with this label; `None` where its time counts.
+    pub fn metric_of(&self, label: &str) -> Option<&Metric> {
+        let program = self.programs.iter().find(|program| program.label == label);
+        program.and_then(|program| program.metric.as_ref()).or(self.metric.as_ref())
     }
 }
 

@@ -240,6 +240,7 @@ fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Act
         label: label.clone(),
         program: "./it".into(),
         arguments: Vec::new(),
+        environment: BTreeMap::new(),
         binding: Binding { cpus: cpus_of(machine, *initiator), memory },
     };
     (format!("commands/{label}/initiator{initiator}/{on}"), vec![Actor::Command(command)])

@@ -6,11 +6,14 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use nearfar_record::CommandProgram;
 use nearfar_units::parse_duration;
+use nearfar_workloads::{Class, Workload};
 
 use crate::output::AnswerForm;
 
 /// The options that say how programs are run.
-const RUN_OPTIONS: [&str; 13] = [
+const RUN_OPTIONS: [&str; 15] = [
+    "workload",
+    "programs",
     "program",
     "label",
     "command",
@@ -28,8 +31,12 @@ const RUN_OPTIONS: [&str; 13] = [
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).multiple(true)
-    .args(["program", "command", "from"]))]
+    .args(["workload", "program", "command", "programs", "from"]))]
 pub struct SensitivityArguments {
+    /// Programs that nearfar has itself, by their names and sizes (@cg.A, @bfs.18): `nearfar workload
+    /// list`
+    #[arg(value_name = "@WORKLOAD", value_parser = at_workload)]
+    pub workload: Vec<Workload>,
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD")]
     pub program: Vec<String>,
@@ -39,6 +46,10 @@ pub struct SensitivityArguments {
     /// Another program to run side by side, its words with blanks between them; can be repeated
     #[arg(long, value_name = "LABEL=CMD..", value_parser = labelled)]
     pub command: Vec<CommandProgram>,
+    /// A file of programs, each with its command, metric, what it must print to count, and variables
+    /// (docs/sensitivity.md)
+    #[arg(long, value_name = "FILE.toml")]
+    pub programs: Option<PathBuf>,
     /// A record of this machine: one node of each of its classes is tried, and its classes say what
     /// bandwidth allows
     #[arg(long, value_name = "RECORD")]
@@ -83,7 +94,7 @@ pub struct SensitivityArguments {
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
-    /// Print JSON (docs/schema/nearfar.sensitivity-3.json)
+    /// Print JSON (docs/schema/nearfar.sensitivity-4.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -95,15 +106,27 @@ impl SensitivityArguments {
     }
 }
 
+/// A workload behind an @; of class A where its size is not said.
+fn at_workload(text: &str) -> Result<Workload, String> {
+    let Some(name) = text.strip_prefix('@') else {
+        return Err("a program of yours stands behind -- with its arguments; \
+                    one of nearfar's begins with @, as @cg.A"
+            .into());
+    };
+    let workload = match name.contains('.') {
+        true => name.parse(),
+        false => name.parse().map(|name| Workload::of_class(name, Class::A)),
+    };
+    workload.map_err(|error| error.to_string())
+}
+
 /// A program with the name that it goes by.
 fn labelled(text: &str) -> Result<CommandProgram, String> {
     let (label, words) = text.split_once('=').unwrap_or_default();
     let mut words = words.split_ascii_whitespace().map(String::from);
     match (label.trim(), words.next()) {
         ("", _) | (_, None) => Err("write LABEL=CMD.., for example 'gcc=./stream-gcc 100'".into()),
-        (label, Some(program)) => {
-            Ok(CommandProgram { label: label.into(), program, arguments: words.collect() })
-        }
+        (label, Some(program)) => Ok(CommandProgram::new(label, program, words.collect())),
     }
 }
 

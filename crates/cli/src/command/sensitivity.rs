@@ -10,12 +10,13 @@ use nearfar_model::{
     ClassRule, NoPlacements, PlacementChoice, RecordFigures, ReferenceClasses, classes,
     command_placements, sensitivity,
 };
-use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
+use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters, read_programs};
 use nearfar_record::{
     Better, CommandInputs, CommandProgram, Experiment, Header, Inputs, Metric, Record,
     RecordWriter, Suite, TriedCounter,
 };
 use nearfar_units::nanoseconds;
+use nearfar_workloads::Workload;
 
 use super::characterize::{Session, register_signals};
 use crate::args::SensitivityArguments;
@@ -35,7 +36,7 @@ pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
         let shown = path.display().to_string();
         return show(arguments, &record, Some(shown), reference.as_ref());
     }
-    let metric = arguments.metric.as_deref().map(MetricPattern::new).transpose()?;
+    arguments.metric.as_deref().map(MetricPattern::new).transpose()?;
     let programs = programs(arguments)?;
     let machine = live_machine::read_to_measure()?;
     let reference = reference(arguments, &machine)?;
@@ -65,7 +66,7 @@ pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
     if let Some(why) = nothing {
         return print(arguments, &ProgramRuns::new(&record, Err(why), None));
     }
-    let (outcome, path) = measure(arguments, record, metric)?;
+    let (outcome, path) = measure(arguments, record)?;
     show(arguments, &outcome.record, Some(path.display().to_string()), reference.as_ref())?;
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),
@@ -76,14 +77,18 @@ pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
 
 /// The programs with their names, each of which is there once.
 fn programs(arguments: &SensitivityArguments) -> anyhow::Result<Vec<CommandProgram>> {
-    let mut programs: Vec<CommandProgram> = Vec::new();
+    let of_nearfar = arguments.workload.iter().map(|it| workload_program(*it));
+    let mut programs: Vec<CommandProgram> = of_nearfar.collect::<anyhow::Result<_>>()?;
     if let Some((program, words)) = arguments.program.split_first() {
         let file = Path::new(program).file_name().and_then(|name| name.to_str());
         let label = arguments.label.clone().unwrap_or_else(|| file.unwrap_or(program).into());
         let program = program.clone();
-        programs.push(CommandProgram { label, program, arguments: words.to_vec() });
+        programs.push(CommandProgram::new(label, program, words.to_vec()));
     }
     programs.extend(arguments.command.iter().cloned());
+    if let Some(path) = &arguments.programs {
+        programs.extend(read_programs(path)?);
+    }
     for (position, program) in programs.iter().enumerate() {
         if program.label.trim().is_empty() || program.program.is_empty() {
             bail!("a program needs a name; give one by --label NAME");
@@ -97,6 +102,24 @@ fn programs(arguments: &SensitivityArguments) -> anyhow::Result<Vec<CommandProgr
         }
     }
     Ok(programs)
+}
+
+/// A workload as a program: nearfar itself, which runs it under the placement that it is started
+/// under, and verifies it.
+fn workload_program(workload: Workload) -> anyhow::Result<CommandProgram> {
+    let program = std::env::current_exe().context("cannot find out where nearfar itself is")?;
+    let program = program.to_str().context("the path of nearfar is no text")?;
+    let arguments = ["workload", &workload.to_string(), "--json"].map(String::from).to_vec();
+    let unit = format!("{}/s", workload.program().unit());
+    Ok(CommandProgram {
+        metric: Some(Metric {
+            pattern: r#""rate":([0-9.eE+-]+)"#.into(),
+            unit: Some(unit),
+            better: Better::Higher,
+        }),
+        must_print: Some(r#""is_verified":true"#.into()),
+        ..CommandProgram::new(workload.to_string(), program, arguments)
+    })
 }
 
 fn inputs(rounds: u32, commands: CommandInputs) -> Inputs {
@@ -130,7 +153,6 @@ fn reference(
 fn measure(
     arguments: &SensitivityArguments,
     mut record: Record,
-    metric: Option<MetricPattern>,
 ) -> anyhow::Result<(Outcome, PathBuf)> {
     let _lock = HostLock::take()?;
     let counters = arguments.counters.then(|| try_out_counters(&mut record.header));
@@ -142,7 +164,8 @@ fn measure(
     let mut writer = RecordWriter::create(&path, arguments.force)?;
     let interrupt = Interrupt::default();
     register_signals(&interrupt)?;
-    let mut executor = CommandExecutor::new(metric, arguments.timeout, interrupt.clone());
+    let commands = record.header.inputs.commands.as_ref().context("no programs were planned")?;
+    let mut executor = CommandExecutor::new(commands, interrupt.clone())?;
     if let Some(counters) = counters {
         executor = executor.with_counters(counters);
     }

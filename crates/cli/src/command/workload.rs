@@ -73,7 +73,7 @@ fn thread_cpus(
     let there = Machine { allowed_cpus: cpus.clone(), ..machine.clone() };
     let cores = there.allowed_cores(cpus).len();
     let threads = arguments.threads.map_or(cores, |threads| threads as usize);
-    if threads > cpus.len() as usize {
+    if threads > cpus.len() {
         bail!(
             "{threads} threads do not fit on {} CPUs ({cpus}), each on its own; take fewer \
              --threads, or a placement with more CPUs",

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use nearfar_document::{
     AdvisedDevice, AdvisedPlacement, Comparison, DoctorChecks, DryRun, KernelList, MachineList,
     MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses, ProgramRuns, RecordDoctor,
-    RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, csv_row_schema,
+    RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, WorkloadList,
+    csv_row_schema,
 };
 use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
@@ -17,6 +18,7 @@ use nearfar_model::{
 };
 use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
+use nearfar_workloads::WorkloadReport;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
@@ -28,7 +30,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 35] = [
+const FORMATS: [(&str, Generate); 37] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -58,12 +60,14 @@ const FORMATS: [(&str, Generate); 35] = [
     ("nearfar.reproduce/1", schema::<ReproducedPapers>),
     ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),
     ("nearfar.run/2", schema::<RunReport>),
-    ("nearfar.sensitivity/3", schema::<ProgramRuns>),
+    ("nearfar.sensitivity/4", schema::<ProgramRuns>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/3", schema::<ShownRecord>),
     ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
     ("nearfar.topo/2", schema::<Topology>),
     ("nearfar.topology-export/1", schema::<TopologyExport>),
+    ("nearfar.workload/1", schema::<WorkloadReport>),
+    ("nearfar.workloads/1", schema::<WorkloadList>),
 ];
 
 fn generator() -> SchemaGenerator {

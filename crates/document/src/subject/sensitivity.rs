@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity};
-use nearfar_record::{Better, Record, TriedCounter};
+use nearfar_record::{Better, Metric, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
@@ -43,6 +43,26 @@ pub struct ProgramRuns {
     pub found: Sensitivity,
 }
 
+/// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
+fn figure_name(program: &ProgramSensitivity) -> &'static str {
+    if program.metric.is_some() { "metric" } else { "time, s" }
+}
+
+fn what_counts(metric: Option<&Metric>, whose: &str) -> String {
+    let Some(metric) = metric else {
+        return format!("time, s{whose}: of a whole run, lower is better.");
+    };
+    let better = match metric.better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+    };
+    let unit = metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
+    format!(
+        "metric{whose}: {unit}what '{}' finds last in a run's output, {better}.",
+        metric.pattern
+    )
+}
+
 impl ProgramRuns {
     /// The programs of a record; without them, why nothing was run.
     pub fn new(
@@ -55,14 +75,14 @@ impl ProgramRuns {
             reference.map(|(name, classes)| (name, classes.alphas.clone())).unzip();
         let nothing_to_choose = found.as_ref().err().cloned();
         Self {
-            schema: "nearfar.sensitivity/3",
+            schema: "nearfar.sensitivity/4",
             measured: Origin::new(record),
             record: None,
             nothing_to_choose,
             reference,
             alphas,
             counters: commands.and_then(|commands| commands.counters.clone()),
-            found: found.unwrap_or_else(|_| Sensitivity::of_none(commands)),
+            found: found.unwrap_or_default(),
         }
     }
 
@@ -89,7 +109,7 @@ impl ProgramRuns {
         let record = self.record.as_ref().map(|path| Part::words("record of the runs: ", path));
         let counters = self.counters.as_deref().unwrap_or_default();
         answer
-            .and_says(self.what_counts())
+            .and_all(Shown::Always, self.what_counts())
             .and_answer(self.where_bounds_are_from())
             .and_answer(unavailable(counters))
             .and_all(Shown::Always, record)
@@ -100,29 +120,39 @@ impl ProgramRuns {
         placements.map(|runs| runs.initiator).collect::<BTreeSet<u32>>().len() > 1
     }
 
-    /// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
+    /// What counts of all programs; `figure` where they differ.
     fn figure_name(&self) -> &'static str {
-        if self.found.metric.is_some() { "metric" } else { "time, s" }
+        let names: BTreeSet<&str> = self.found.programs.iter().map(figure_name).collect();
+        match self.found.programs.first() {
+            Some(program) if names.len() == 1 => figure_name(program),
+            _ => "figure",
+        }
     }
 
-    fn what_counts(&self) -> String {
-        let better = match self.found.better {
-            Better::Higher => "higher is better",
-            Better::Lower => "lower is better",
-        };
-        let what = match &self.found.metric {
-            Some(metric) => {
-                let unit =
-                    metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
-                format!("{unit}what '{}' finds last in a run's output", metric.pattern)
+    /// What counts of each program, those that are judged alike together.
+    fn what_counts(&self) -> Vec<Part> {
+        let mut judged: Vec<(Option<&Metric>, Vec<&str>)> = Vec::new();
+        for program in &self.found.programs {
+            let metric = program.metric.as_ref();
+            match judged.iter_mut().find(|(of, _)| *of == metric) {
+                Some((_, labels)) => labels.push(&program.label),
+                None => judged.push((metric, vec![&program.label])),
             }
-            None => "of a whole run".into(),
+        }
+        let is_one = judged.len() == 1;
+        let of = |(metric, labels): (Option<&Metric>, Vec<&str>)| {
+            let whose = match is_one {
+                true => String::new(),
+                false => format!(
+                    " of {}",
+                    labels.iter().map(|it| name(it)).collect::<Vec<_>>().join(", ")
+                ),
+            };
+            Part::words("", what_counts(metric, &whose))
         };
-        format!(
-            "{}: {what}, {better}; median of the runs ± half of its 95 % interval. of local: \
-             performance / that of the same CPUs with local memory.",
-            self.figure_name()
-        )
+        let all = "Median of the runs ± half of its 95 % interval. of local: performance / that of the \
+                   same CPUs with local memory.";
+        judged.into_iter().map(of).chain([Part::words("", all)]).collect()
     }
 
     fn where_bounds_are_from(&self) -> Answer {
@@ -151,7 +181,7 @@ impl ProgramRuns {
 
     /// What a program gets of local memory and of the worst for it.
     fn sentence(&self, program: &ProgramSensitivity) -> Option<String> {
-        let unit = match &self.found.metric {
+        let unit = match &program.metric {
             Some(metric) => {
                 metric.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"))
             }
@@ -239,7 +269,7 @@ impl ProgramRuns {
 
     fn placements(&self, program: &ProgramSensitivity) -> Table {
         let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
-        let mut columns = vec!["memory", self.figure_name(), "of local"];
+        let mut columns = vec!["memory", figure_name(program), "of local"];
         if has_bounds {
             columns.extend(["bandwidth allows", "expected"]);
         }
@@ -288,7 +318,7 @@ impl ProgramRuns {
     fn matrices(&self, program: &ProgramSensitivity) -> [Table; 2] {
         let label = name(&program.label);
         let figures = cells(
-            &format!("{label}: {}", self.figure_name()),
+            &format!("{label}: {}", figure_name(program)),
             program,
             &self.measured.who,
             |runs| runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4)),
@@ -412,18 +442,17 @@ mod tests {
         };
         let program = |number: usize| ProgramSensitivity {
             label: format!("a program with a long name, number {number}"),
+            metric: None,
             memory_share: Outcome::Unknown { unknown: "nobody asked".into() },
             placements: (0..initiators)
                 .flat_map(|initiator| (0..8).map(move |node| (initiator, node)))
                 .map(|(initiator, node)| runs(initiator, node))
                 .collect(),
         };
-        let found = Sensitivity {
-            programs: (0..count).map(program).collect(),
-            ..Sensitivity::of_none(None)
-        };
+        let found =
+            Sensitivity { programs: (0..count).map(program).collect(), ..Sensitivity::default() };
         ProgramRuns {
-            schema: "nearfar.sensitivity/3",
+            schema: "nearfar.sensitivity/4",
             measured: Origin {
                 host: "node17".into(),
                 started: "2026-11-23T01:02:03Z".into(),

@@ -149,6 +149,7 @@ mod tests {
     fn a_matrix_has_a_table_for_each_figure() {
         let program = |placements: &[(u32, u32, Option<f64>)]| ProgramSensitivity {
             label: "it".into(),
+            metric: None,
             memory_share: Outcome::Unknown { unknown: "nobody asked".into() },
             placements: placements.iter().map(|&(a, b, misses)| runs(a, b, misses)).collect(),
         };

@@ -14,7 +14,7 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
 }
 
 fn case(program: &CommandProgram, placement: &CommandPlacement) -> Case {
-    let CommandProgram { label, program, arguments } = program.clone();
+    let CommandProgram { label, program, arguments, environment, .. } = program.clone();
     let CommandPlacement { initiator, cpu_node, memory_node, binding } = placement.clone();
     let memory = memory_node.map_or_else(|| "interleave".into(), |node| format!("node{node}"));
     Case {
@@ -25,6 +25,6 @@ fn case(program: &CommandProgram, placement: &CommandPlacement) -> Case {
             cpu_node,
             memory_node,
         })],
-        actors: vec![Actor::Command(Command { label, program, arguments, binding })],
+        actors: vec![Actor::Command(Command { label, program, arguments, environment, binding })],
     }
 }

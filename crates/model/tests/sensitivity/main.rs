@@ -77,7 +77,10 @@ fn a_rate_says_what_its_time_says() {
         machine.sensitivity(&record)
     };
     let (time, rate) = (of(Better::Lower), of(Better::Higher));
-    assert_eq!((time.better, rate.better), (Better::Lower, Better::Higher));
+    assert_eq!(
+        (time.programs[0].better(), rate.programs[0].better()),
+        (Better::Lower, Better::Higher)
+    );
     for (time, rate) in time.programs[0].placements.iter().zip(&rate.programs[0].placements) {
         let (one, other) = (time.performance.unwrap(), rate.performance.unwrap());
         assert!((one.ratio - other.ratio).abs() < 1e-6, "{one:?} {other:?}");

@@ -112,7 +112,7 @@ impl Program {
 }
 
 fn program(label: &str) -> CommandProgram {
-    CommandProgram { label: label.into(), program: "./it".into(), arguments: Vec::new() }
+    CommandProgram::new(label, "./it", Vec::new())
 }
 
 fn coordinates(label: &str, at: &CommandPlacement) -> Coordinates {

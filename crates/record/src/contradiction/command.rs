@@ -22,7 +22,7 @@ pub(super) fn check_run(
         return Err(format!("a sample of the program {} without its run", command.label));
     };
     let asked = header.inputs.commands.as_ref();
-    let wanted = asked.and_then(|commands| commands.metric.as_ref());
+    let wanted = asked.and_then(|commands| commands.metric_of(&command.label));
     match (wanted, run.metric) {
         (Some(_), None) => return Err("a run without the metric that was asked for".into()),
         (None, Some(metric)) => {

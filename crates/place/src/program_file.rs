@@ -1,0 +1,169 @@
+//! A file of programs to be run at every placement: suites of benchmarks, each with what counts of
+//! it.
+//!
+//! ```toml
+//! [[program]]
+//! name = "cg.A"
+//! command = "./bin/cg.A.x"
+//! metric = "Mop/s total += +([0-9.]+)"
+//! unit = "Mop/s"
+//! must_print = "Verification += +SUCCESSFUL"
+//! environment = { OMP_NUM_THREADS = "8" }
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use nearfar_record::{Better, CommandProgram, Metric};
+use serde::Deserialize;
+
+use crate::metric_pattern::MetricPattern;
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    program: Vec<Program>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    name: String,
+    command: Words,
+    metric: Option<String>,
+    unit: Option<String>,
+    #[serde(default = "higher")]
+    better: Better,
+    must_print: Option<String>,
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+}
+
+fn higher() -> Better {
+    Better::Higher
+}
+
+/// Words with blanks between them, or one by one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Words {
+    Line(String),
+    List(Vec<String>),
+}
+
+/// Why a file of programs cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramFileError {
+    #[error("cannot read {path}: {error}")]
+    Unreadable { path: String, error: io::Error },
+    #[error("{path}: {what}")]
+    Syntax { path: String, what: String },
+    #[error("{path}: program '{name}': {what}")]
+    Program { path: String, name: String, what: String },
+    #[error("{path} names no program; docs/sensitivity.md shows such a file")]
+    Empty { path: String },
+}
+
+/// Reads a file of programs, in its order.
+///
+/// # Errors
+/// When it cannot be read, or a program lacks its command or has a pattern that is none.
+pub fn read_programs(path: &Path) -> Result<Vec<CommandProgram>, ProgramFileError> {
+    let shown = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|error| ProgramFileError::Unreadable { path: shown.clone(), error })?;
+    programs_of(&shown, &text)
+}
+
+fn programs_of(path: &str, text: &str) -> Result<Vec<CommandProgram>, ProgramFileError> {
+    let syntax = |error: toml::de::Error| ProgramFileError::Syntax {
+        path: path.into(),
+        what: error.to_string().trim_end().to_string(),
+    };
+    let file: File = toml::from_str(text).map_err(syntax)?;
+    if file.program.is_empty() {
+        return Err(ProgramFileError::Empty { path: path.into() });
+    }
+    let read = |program: Program| {
+        let name = program.name.clone();
+        program_of(program).map_err(|what| ProgramFileError::Program {
+            path: path.into(),
+            name,
+            what,
+        })
+    };
+    file.program.into_iter().map(read).collect()
+}
+
+fn program_of(program: Program) -> Result<CommandProgram, String> {
+    let Program { name, command, metric, unit, better, must_print, environment } = program;
+    let words = match command {
+        Words::Line(line) => line.split_ascii_whitespace().map(String::from).collect(),
+        Words::List(words) => words,
+    };
+    let mut words = words.into_iter();
+    let first = words.next().filter(|word| !word.is_empty());
+    let first = first.ok_or("its command is empty")?;
+    if let Some(pattern) = &metric {
+        MetricPattern::new(pattern).map_err(|error| error.to_string())?;
+    } else if unit.is_some() {
+        return Err("it has a unit and no metric".into());
+    }
+    if let Some(pattern) = &must_print {
+        MetricPattern::syntax(pattern).map_err(|error| error.to_string())?;
+    }
+    Ok(CommandProgram {
+        environment,
+        metric: metric.map(|pattern| Metric { pattern, unit, better }),
+        must_print,
+        ..CommandProgram::new(name, first, words.collect())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_have_what_counts_of_them() {
+        let text = r#"
+            [[program]]
+            name = "cg.A"
+            command = "./bin/cg.A.x --fast"
+            metric = "Mop/s total += +([0-9.]+)"
+            unit = "Mop/s"
+            must_print = "SUCCESSFUL"
+            environment = { OMP_NUM_THREADS = "8" }
+            [[program]]
+            name = "a name"
+            command = ["./a program", "x y"]
+        "#;
+        let [cg, other] = &programs_of("f", text).unwrap()[..] else { panic!() };
+        assert_eq!((&*cg.program, &cg.arguments[..]), ("./bin/cg.A.x", &["--fast".into()][..]));
+        let metric = cg.metric.as_ref().unwrap();
+        assert_eq!((metric.better, metric.unit.as_deref()), (Better::Higher, Some("Mop/s")));
+        assert_eq!(cg.environment["OMP_NUM_THREADS"], "8");
+        assert_eq!((&*other.program, &other.arguments[..]), ("./a program", &["x y".into()][..]));
+        assert!(other.metric.is_none() && other.must_print.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_program() {
+        for (text, said) in [
+            ("", "program"),
+            ("program = []", "names no program"),
+            ("[[program]]\nname = 'x'", "command"),
+            ("[[program]]\nname = 'x'\ncommand = ' '", "'x': its command is empty"),
+            ("[[program]]\nname = 'x'\ncommand = 'y'\nmetric = '1'", "has no group"),
+            ("[[program]]\nname = 'x'\ncommand = 'y'\nmust_print = '('", "regular expression"),
+            ("[[program]]\nname = 'x'\ncommand = 'y'\nunit = 's'", "no metric"),
+            ("[[program]]\nname = 'x'\ncommand = 'y'\ncolour = 's'", "colour"),
+        ] {
+            let error = programs_of("file.toml", text).unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains("file.toml"), "{text}: {error}");
+        }
+    }
+}
