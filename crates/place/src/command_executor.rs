@@ -261,7 +261,7 @@ mod tests {
         let request =
             WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_nanos(1) };
         let it = case("sh", &["-c", "echo ok $NEARFAR_TEST; echo rate 3"]);
-        let mut run = |must_print| {
+        let run = |must_print| {
             executor(Some("rate (.)"), Some(must_print), None, Interrupt::default())
                 .run(&it, request)
         };

@@ -10,12 +10,23 @@ pub struct Phase {
     pub time: Duration,
 }
 
+/// One of the searches that a run is made of, timed by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    pub time: Duration,
+    /// Edges of the graph that it reached, those from a vertex to itself left out.
+    pub edges: u64,
+    /// Edges that it reached from a vertex to itself.
+    pub loops: u64,
+}
+
 /// Takes the time of what is timed of a run.
 #[derive(Debug, Default)]
 pub struct Clock {
     started: Option<Instant>,
     total: Duration,
     phases: Vec<Phase>,
+    searches: Vec<Search>,
 }
 
 impl Clock {
@@ -24,8 +35,21 @@ impl Clock {
         *self = Self { started: Some(Instant::now()), ..Self::default() };
     }
 
-    pub fn stop(&mut self) {
-        self.total += self.started.take().map_or(Duration::ZERO, |started| started.elapsed());
+    /// Goes on after a stop.
+    pub fn resume(&mut self) {
+        self.started = Some(Instant::now());
+    }
+
+    /// What passed since the start, or the last resumption.
+    pub fn stop(&mut self) -> Duration {
+        let passed = self.started.take().map_or(Duration::ZERO, |started| started.elapsed());
+        self.total += passed;
+        passed
+    }
+
+    /// Keeps a search that was timed.
+    pub fn searched(&mut self, search: Search) {
+        self.searches.push(search);
     }
 
     /// Does a phase's work.
@@ -43,7 +67,7 @@ impl Clock {
         done
     }
 
-    /// Time from start to stop.
+    /// Time from start to stop, and from each resumption to the next.
     pub fn total(&self) -> Duration {
         self.total
     }
@@ -51,5 +75,10 @@ impl Clock {
     /// In the order of their first calls.
     pub fn phases(&self) -> &[Phase] {
         &self.phases
+    }
+
+    /// In their order; none where a run is not made of searches.
+    pub fn searches(&self) -> &[Search] {
+        &self.searches
     }
 }

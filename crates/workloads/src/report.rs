@@ -3,6 +3,8 @@
 use nearfar_record::{ArrayPlacement, WorkloadRun};
 use serde::Serialize;
 
+use crate::bfs::SearchStatistics;
+use crate::run::Ran;
 use crate::workload::Workload;
 
 /// A run of a workload; `workload NAME --json` prints it.
@@ -22,15 +24,13 @@ pub struct WorkloadReport {
     /// Whether its result is the known one.
     pub is_verified: bool,
     pub run: WorkloadRun,
+    /// What Graph500 prints of the searches that a run was made of; null where it made none.
+    pub searches: Option<SearchStatistics>,
 }
 
 impl WorkloadReport {
-    pub fn new(
-        workload: Workload,
-        cpus: Vec<u32>,
-        placement: ArrayPlacement,
-        run: WorkloadRun,
-    ) -> Self {
+    pub fn new(workload: Workload, cpus: Vec<u32>, placement: ArrayPlacement, ran: Ran) -> Self {
+        let Ran { run, searches } = ran;
         Self {
             schema: "nearfar.workload/1",
             workload: workload.to_string(),
@@ -40,6 +40,7 @@ impl WorkloadReport {
             rate: run.rate(),
             is_verified: run.is_verified(),
             run,
+            searches,
         }
     }
 }

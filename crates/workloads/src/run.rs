@@ -8,6 +8,7 @@ use nearfar_sys::{Refusal, available_memory};
 use nearfar_units::{Bytes, nanoseconds};
 
 use crate::array::{Array, ArrayPlan};
+use crate::bfs::{Counting, SearchStatistics};
 use crate::clock::Clock;
 use crate::program::Program;
 use crate::proof::prove_array;
@@ -38,6 +39,14 @@ pub enum NoRun {
     Misplaced { array: &'static str, when: &'static str, placement: String, what: String },
 }
 
+/// A run, and what is known of the searches that it was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ran {
+    pub run: WorkloadRun,
+    /// `None` where it searched nothing.
+    pub searches: Option<SearchStatistics>,
+}
+
 /// Runs a program by threads that are tied each to one of these CPUs.
 ///
 /// # Errors
@@ -47,7 +56,7 @@ pub fn run(
     cpus: &[u32],
     placement: &ArrayPlacement,
     nodes: &ThreadNodes,
-) -> Result<WorkloadRun, NoRun> {
+) -> Result<Ran, NoRun> {
     let by_owner = *placement == ArrayPlacement::Strategy(PlacementStrategy::MemoryBind);
     if by_owner && nodes.of.is_empty() && nodes.allowed.len() > 1 {
         return Err(NoRun::NoNodes);
@@ -79,7 +88,7 @@ pub fn run(
         is_hot: array.plan.is_hot,
         proof,
     };
-    Ok(WorkloadRun {
+    let run = WorkloadRun {
         work: program.work(),
         unit: program.unit().into(),
         timed_ns: nanoseconds(clock.total()),
@@ -87,7 +96,9 @@ pub fn run(
         checks,
         arrays: arrays.iter().zip(proofs).map(seen).collect(),
         moved_pages,
-    })
+    };
+    let searches = SearchStatistics::of(clock.searches(), Counting::WithLoops);
+    Ok(Ran { run, searches })
 }
 
 fn check_room(plans: &[ArrayPlan]) -> Result<(), NoRun> {

@@ -4,9 +4,11 @@
 
 use nearfar_machine::PlacementStrategy;
 use nearfar_record::{ArrayPlacement, are_verified};
-use nearfar_workloads::{Array, Cg, Class, Clock, Ep, Program, Team, ThreadNodes, place};
+use nearfar_workloads::{
+    Array, ChaseK, Class, Clock, Program, Team, ThreadNodes, Workload, WorkloadName, place,
+};
 
-fn verified(program: &dyn Program, threads: usize) {
+fn verified(name: WorkloadName, program: &dyn Program, threads: usize) {
     let team = Team::of_threads(threads).unwrap();
     let plans = program.arrays(threads);
     let mut arrays: Vec<Array> = plans.into_iter().map(|plan| Array::map(plan).unwrap()).collect();
@@ -18,16 +20,21 @@ fn verified(program: &dyn Program, threads: usize) {
     place(&mut arrays, &placement, &team, &nodes).unwrap();
     let mut clock = Clock::default();
     let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
-    assert!(are_verified(&checks), "{threads} threads: {checks:#?}");
+    assert!(are_verified(&checks), "{name}, {threads} threads: {checks:#?}");
     assert!(!clock.phases().is_empty() && clock.total() > std::time::Duration::ZERO);
 }
 
 #[test]
-fn ep_of_class_s() {
-    [1, 3].into_iter().for_each(|threads| verified(&Ep::new(Class::S), threads));
+fn every_workload_of_class_s() {
+    for name in WorkloadName::ALL {
+        let program = Workload::of_class(name, Class::S).program();
+        [1, 3].into_iter().for_each(|threads| verified(name, &*program, threads));
+    }
 }
 
 #[test]
-fn cg_of_class_s() {
-    [1, 3].into_iter().for_each(|threads| verified(&Cg::new(Class::S), threads));
+fn chases_of_one_list_and_of_many() {
+    for lists in [1, 32] {
+        verified(WorkloadName::ChaseK, &ChaseK::new(Class::S, lists), 2);
+    }
 }

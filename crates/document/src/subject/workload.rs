@@ -107,8 +107,18 @@ pub fn workload_answer(report: &WorkloadReport) -> Answer {
         .and_table(phases(&run.phases, run.timed_ns), FIRST_ROWS)
         .and_gap()
         .and_table(arrays(&run.arrays), FIRST_ROWS);
-    let strategy_moves = run.moved_pages > 0;
-    if strategy_moves {
+    if let Some(searches) = &report.searches {
+        let teps = |rate: f64| significant(rate / 1e6, 4);
+        let words = format!(
+            "{} to {} MTEPS, harmonic mean {} ± {} over the searches",
+            teps(searches.teps.min),
+            teps(searches.teps.max),
+            teps(searches.teps.mean),
+            teps(searches.teps.deviation),
+        );
+        answer = answer.and_says(words);
+    }
+    if run.moved_pages > 0 {
         let moved = format!(
             "{} moved to the nodes of the threads that own them.",
             count(usize::try_from(run.moved_pages).unwrap_or(usize::MAX), "page")
