@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Experiment, Inputs, Pages, Record};
+use nearfar_record::{Actor, Case, Chase, Experiment, Inputs, Pages, Record, Workload};
+use nearfar_workloads::{PhaseTraffic, Workload as Named};
 
 use crate::executor::{OfferedVariants, Rates};
 use crate::experiment::{phases, plan};
@@ -51,6 +52,9 @@ const SLOW_ACCESS: f64 = 250e-9;
 
 /// Bytes a second of a slow copy to a device: pageable memory over an old link.
 const SLOW_COPY: f64 = 1.5e9;
+
+/// Operations a second of a thread in code that waits for itself.
+const SLOW_FLOPS: f64 = 1e9;
 
 /// Seconds in which a device is opened and its memory filled.
 const OPEN_DEVICE: f64 = 0.1;
@@ -124,10 +128,27 @@ fn case_seconds(
                 ready += OPEN_DEVICE + 4.0 * copies;
                 longest = longest.max(copies);
             }
+            Actor::Workload(workload) => {
+                let gain = gain_of_threads(actor, initiators);
+                longest = longest.max(workload_seconds(workload, rates.stream * gain / slowdown));
+                ready += bytes / rates.touch + bytes / 4096.0 * PER_PAGE;
+            }
             Actor::Compute(_) | Actor::Command(_) => {}
         }
     }
     ready + f64::from(windows) * longest + FIXED_PER_CASE.as_secs_f64()
+}
+
+/// Seconds of a run of a workload, its warm-up and verification with it, at such a rate of streams: by
+/// what it declares, none of it in a cache.
+fn workload_seconds(workload: &Workload, rate: f64) -> f64 {
+    let Ok(named) = workload.workload.parse::<Named>() else { return 0.0 };
+    let seconds = |phase: &PhaseTraffic| {
+        let moved = phase.arrays.iter().map(|array| array.read_bytes + array.written_bytes);
+        let threads = workload.thread_cpus.len() as f64;
+        moved.sum::<f64>() / rate + phase.flops / (SLOW_FLOPS * threads)
+    };
+    2.0 * named.program().traffic(0.0).iter().map(seconds).sum::<f64>()
 }
 
 fn per_page(actor: &Actor) -> f64 {
@@ -135,7 +156,7 @@ fn per_page(actor: &Actor) -> f64 {
         Actor::Stream(stream) => stream.pages,
         Actor::Chase(chase) => chase.pages,
         Actor::Transfer(transfer) => transfer.pages,
-        Actor::Compute(_) | Actor::Command(_) => return 0.0,
+        Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => return 0.0,
     };
     if pages == Pages::Small { PER_PAGE } else { PER_BASE_PAGE_OF_HUGE }
 }
@@ -154,7 +175,9 @@ fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
         Actor::Transfer(transfer) if transfer.peer.is_none() => {
             (vec![Some(&transfer.binding.memory)], transfer.pages)
         }
-        Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => return Vec::new(),
+        Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) | Actor::Workload(_) => {
+            return Vec::new();
+        }
     };
     let policies: Vec<_> = policies.into_iter().flatten().collect();
     let bytes = actor.working_set_bytes() / policies.len().max(1) as u64;

@@ -11,7 +11,7 @@ use nearfar_kernels::Mix;
 use nearfar_machine::HostMemory;
 use nearfar_record::{
     ActorSample, Case, Chase, CommandRun, Disturbance, Executor as ExecutorKind, PageSizes, Proof,
-    Reason, ThreadSample, TrafficMethod, Transfer, TransferSample,
+    Reason, ThreadSample, TrafficMethod, Transfer, TransferSample, WorkloadRun,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -43,6 +43,8 @@ pub struct Window {
     pub disturbances: Vec<Disturbance>,
     /// What was seen of a program, where the case runs one; `actors` is empty then.
     pub run: Option<CommandRun>,
+    /// What was seen of a workload, where the case runs one; `actors` is empty then.
+    pub workload: Option<WorkloadRun>,
 }
 
 /// Why a case gave no windows.

@@ -100,6 +100,7 @@ impl CommandExecutor {
             actors: Vec::new(),
             disturbances: Vec::new(),
             run: Some(run),
+            workload: None,
         })
     }
 }

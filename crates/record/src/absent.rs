@@ -127,6 +127,8 @@ pub enum ReasonCode {
     /// Refused: nothing in the program's output matches the metric's pattern, or what does is no
     /// number.
     NoMetric,
+    /// Refused: a workload's result was not the known one.
+    NotVerified,
 }
 
 impl ReasonCode {
@@ -147,6 +149,7 @@ impl ReasonCode {
                 | Self::CommandFailed
                 | Self::TimedOut
                 | Self::NoMetric
+                | Self::NotVerified
         )
     }
 }

@@ -10,6 +10,7 @@ use crate::coordinates::{Coordinates, Roof};
 use crate::experiment::Rounds;
 use crate::header::Inputs;
 use crate::transfer::Transfer;
+use crate::workload_run::Workload;
 
 /// Actors that run together, measured over a common window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,8 @@ pub enum Actor {
     Transfer(Transfer),
     /// A program.
     Command(Command),
+    /// One of the papers' programs, in threads of nearfar.
+    Workload(Workload),
 }
 
 /// Threads that run a kernel over arrays. Each thread has its own slice of every
@@ -156,6 +159,7 @@ impl Actor {
             Self::Compute(compute) => &compute.kernel,
             Self::Transfer(transfer) => transfer.direction.as_str(),
             Self::Command(command) => &command.label,
+            Self::Workload(workload) => &workload.workload,
         }
     }
 
@@ -167,6 +171,7 @@ impl Actor {
             Self::Compute(compute) => &compute.variant,
             Self::Transfer(transfer) => transfer.backend.as_str(),
             Self::Command(_) => Command::VARIANT,
+            Self::Workload(_) => Workload::VARIANT,
         }
     }
 
@@ -176,6 +181,9 @@ impl Actor {
             Self::Stream(stream) => stream.threads,
             Self::Chase(_) | Self::Transfer(_) => 1,
             Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
+            Self::Workload(workload) => {
+                u32::try_from(workload.thread_cpus.len()).unwrap_or(u32::MAX)
+            }
             Self::Command(_) => 0,
         }
     }
@@ -187,6 +195,7 @@ impl Actor {
             Self::Chase(chase) => std::slice::from_ref(&chase.thread_cpu),
             Self::Compute(compute) => &compute.thread_cpus,
             Self::Transfer(transfer) => std::slice::from_ref(&transfer.thread_cpu),
+            Self::Workload(workload) => &workload.thread_cpus,
             Self::Command(_) => &[],
         }
     }
@@ -199,6 +208,7 @@ impl Actor {
             | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => &binding.cpus,
             Self::Compute(compute) => &compute.cpus,
+            Self::Workload(workload) => &workload.cpus,
         }
     }
 
@@ -210,6 +220,7 @@ impl Actor {
             | Self::Chase(Chase { binding, .. })
             | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => Some(&binding.memory),
+            Self::Workload(workload) => workload.memory(),
             Self::Compute(_) => None,
         }
     }
@@ -221,6 +232,7 @@ impl Actor {
             Self::Stream(stream) => stream.working_set_bytes,
             Self::Chase(chase) => chase.working_set_bytes,
             Self::Transfer(transfer) => transfer.memory_bytes(),
+            Self::Workload(workload) => workload.working_set_bytes,
             Self::Compute(_) | Self::Command(_) => 0,
         }
     }
@@ -231,7 +243,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.llc_multiple,
             Self::Chase(chase) => chase.llc_multiple,
-            Self::Compute(_) | Self::Transfer(_) | Self::Command(_) => None,
+            Self::Compute(_) | Self::Transfer(_) | Self::Command(_) | Self::Workload(_) => None,
         }
     }
 
@@ -239,7 +251,7 @@ impl Actor {
     pub fn is_pinned(&self) -> bool {
         match self {
             Self::Stream(stream) => stream.pinning != Pinning::Unbound,
-            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) => true,
+            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) | Self::Workload(_) => true,
             Self::Command(_) => false,
         }
     }
@@ -248,7 +260,11 @@ impl Actor {
     pub fn as_stream(&self) -> Option<&Stream> {
         match self {
             Self::Stream(stream) => Some(stream),
-            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) | Self::Command(_) => None,
+            Self::Chase(_)
+            | Self::Compute(_)
+            | Self::Transfer(_)
+            | Self::Command(_)
+            | Self::Workload(_) => None,
         }
     }
 }
@@ -258,6 +274,14 @@ impl Case {
     pub fn command(&self) -> Option<&Command> {
         match self.actors.as_slice() {
             [Actor::Command(command)] => Some(command),
+            _ => None,
+        }
+    }
+
+    /// The workload that it runs, if it is a run of one.
+    pub fn workload(&self) -> Option<&Workload> {
+        match self.actors.as_slice() {
+            [Actor::Workload(workload)] => Some(workload),
             _ => None,
         }
     }

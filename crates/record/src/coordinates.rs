@@ -1,6 +1,6 @@
 //! Where a case stands in an experiment.
 
-use nearfar_machine::{GroupBy, MemoryKind};
+use nearfar_machine::{GroupBy, MemoryKind, PlacementStrategy};
 use nearfar_units::words;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -33,6 +33,8 @@ pub enum Coordinates {
     Devices(DeviceCoordinates),
     /// A program at a placement.
     Commands(CommandCoordinates),
+    /// One of the papers' programs at a placement.
+    Workloads(WorkloadCoordinates),
 }
 
 impl Coordinates {
@@ -48,6 +50,7 @@ impl Coordinates {
             Self::Latency(_) => Experiment::Latency,
             Self::Devices(_) => Experiment::Devices,
             Self::Commands(_) => Experiment::Commands,
+            Self::Workloads(_) => Experiment::Workloads,
         }
     }
 
@@ -395,6 +398,25 @@ pub struct CommandCoordinates {
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,
+}
+
+/// One of the papers' programs: on one node's memory by the threads of one initiator
+/// (braithwaite2012, chapter 6), or by a strategy over the machine (ribeiro2010, section 5).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadCoordinates {
+    /// Its name and size, as `cg.A`.
+    pub workload: String,
+    /// The initiator of its threads; null where they are spread over the machine.
+    pub initiator: Option<u32>,
+    /// The lowest node with CPUs of that initiator; null: it has none, or threads are spread.
+    pub cpu_node: Option<u32>,
+    /// The node of all its pages; null where a strategy places them.
+    pub memory_node: Option<u32>,
+    /// The strategy that places them; null where they are on one node.
+    pub strategy: Option<PlacementStrategy>,
+    pub threads: u32,
 }
 
 words!(Affinity, Way, TransferKind, ChaseWalk);

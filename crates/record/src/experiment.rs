@@ -30,12 +30,15 @@ pub enum Experiment {
     Latency,
     /// Transfers between every memory node and every device (braithwaite2012, algorithm 3).
     Devices,
+    /// The papers' programs, each at every class of placement and by every strategy
+    /// (braithwaite2012, chapter 6; ribeiro2010, section 5).
+    Workloads,
     /// Programs of the user, each at every placement (braithwaite2012, chapter 6).
     Commands,
 }
 
 impl Experiment {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -45,12 +48,13 @@ impl Experiment {
         Self::Mixes,
         Self::Latency,
         Self::Devices,
+        Self::Workloads,
         Self::Commands,
     ];
 
     /// Those that characterize a machine, in the order in which they are measured: their cases
     /// follow from it alone.
-    pub const OF_MACHINE: [Self; 9] = {
+    pub const OF_MACHINE: [Self; 10] = {
         let [of_machine @ .., _commands] = Self::ALL;
         of_machine
     };
@@ -87,6 +91,10 @@ impl Inputs {
                 windows: self.windows_per_round,
             },
             Coordinates::Scaling(_) => Rounds { least: self.runs, most: self.runs, windows: 1 },
+            // A run takes as long as it takes.
+            Coordinates::Workloads(_) => {
+                Rounds { least: self.min_rounds, most: self.max_rounds, windows: 1 }
+            }
             _ => Rounds {
                 least: self.min_rounds,
                 most: self.max_rounds,

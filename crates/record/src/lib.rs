@@ -47,7 +47,7 @@ pub use coordinates::{
     Affinity, ChaseWalk, CommandCoordinates, Coordinates, HybridCoordinates, HybridPoint,
     LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates,
     Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates,
-    Stage, TransferKind, Way,
+    Stage, TransferKind, Way, WorkloadCoordinates,
 };
 pub use counter::{RunCount, TriedCounter, counted_ratio, counted_share};
 pub use device_coordinates::{
@@ -81,6 +81,6 @@ pub use summary::{
 };
 pub use transfer::{DeviceInputs, Transfer, TransferSample};
 pub use workload_run::{
-    ArrayPlacement, ResultCheck, WorkloadArray, WorkloadPhase, WorkloadRun, are_verified,
+    ArrayPlacement, ResultCheck, Workload, WorkloadArray, WorkloadPhase, WorkloadRun, are_verified,
 };
 pub use writer::{RecordWriter, WriteError};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::CommandRun;
 use crate::disturbance::Disturbance;
 use crate::transfer::TransferSample;
+use crate::workload_run::WorkloadRun;
 
 /// One window of one case: what every thread moved in it, where the pages were,
 /// and what disturbed it.
@@ -29,11 +30,15 @@ pub struct Sample {
     pub start_ns: u64,
     /// Length of the window, the same for all threads.
     pub window_ns: u64,
-    /// What each did, in the order of the case's actors; empty for a program.
+    /// What each did, in the order of the case's actors; empty for a program and a workload.
     pub actors: Vec<ActorSample>,
     /// What was seen of one run of a program, whose time is `window_ns`; null where the case runs
     /// none.
     pub run: Option<CommandRun>,
+    /// What was seen of one run of a workload, whose timed part is `window_ns`; null where the case
+    /// runs none.
+    #[serde(default)]
+    pub workload: Option<WorkloadRun>,
     /// What disturbed the window; such a sample is kept and left out of statistics. Empty when
     /// nothing did.
     pub disturbances: Vec<Disturbance>,

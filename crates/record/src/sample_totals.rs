@@ -38,7 +38,10 @@ impl Sample {
             round: self.round,
             is_disturbed: self.is_disturbed(),
             seconds: self.window_ns as f64 / 1e9,
-            metric: self.run.as_ref().and_then(|run| run.metric),
+            metric: match (&self.run, &self.workload) {
+                (_, Some(workload)) => Some(workload.rate()),
+                (run, None) => run.as_ref().and_then(|run| run.metric),
+            },
             actors: self.actors.iter().map(ActorTotals::of).collect(),
         }
     }
@@ -55,7 +58,8 @@ impl SampleTotals {
         self.is_disturbed
     }
 
-    /// Of a run of a program: the metric that it printed, or its time, s, where none was read.
+    /// Of a run of a program: the metric that it printed, or its time, s, where none was read; of a
+    /// workload its rate.
     pub fn run_figure(&self) -> f64 {
         self.metric.unwrap_or(self.seconds)
     }

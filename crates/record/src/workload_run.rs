@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use nearfar_machine::{MemoryPolicy, PlacementStrategy};
+use nearfar_machine::{CpuSet, MemoryPolicy, PlacementStrategy};
 use serde::{Deserialize, Serialize};
 
 use crate::sample::Proof;
@@ -27,6 +27,36 @@ impl fmt::Display for ArrayPlacement {
     }
 }
 
+/// A workload, run from start to end: an actor that has several arrays and loops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Its name and size, as `cg.A`.
+    pub workload: String,
+    /// CPUs of its threads.
+    pub cpus: CpuSet,
+    /// The CPU of each thread.
+    pub thread_cpus: Vec<u32>,
+    /// By what the pages of its arrays are placed.
+    pub placement: ArrayPlacement,
+    /// Bytes of all its arrays.
+    pub working_set_bytes: u64,
+}
+
+impl Workload {
+    /// The name of its variant in views: it has one.
+    pub const VARIANT: &'static str = "workload";
+
+    /// The policy of its pages; `None` where a strategy places them.
+    pub fn memory(&self) -> Option<&MemoryPolicy> {
+        match &self.placement {
+            ArrayPlacement::Policy(policy) => Some(policy),
+            ArrayPlacement::Strategy(_) => None,
+        }
+    }
+}
+
 /// What was seen of one run of a workload from start to end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -40,7 +70,7 @@ pub struct WorkloadRun {
     pub timed_ns: u64,
     /// Its parts by their names, in the order of their first calls.
     pub phases: Vec<WorkloadPhase>,
-    /// Its result beside what is known of it.
+    /// Its result beside what is known of it; of a simulated machine nothing, which computes none.
     pub checks: Vec<ResultCheck>,
     /// In the order in which the literature names them.
     pub arrays: Vec<WorkloadArray>,

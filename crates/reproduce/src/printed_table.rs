@@ -221,6 +221,7 @@ pub(crate) fn printed_sample(case: String, sequence: u64, actors: Vec<ActorSampl
         actors,
         disturbances: Vec::new(),
         run: None,
+        workload: None,
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy, PlacementStrategy};
 use nearfar_record::{
-    Actor, Affinity, Case, ChaseWalk, Command, CommandCoordinates, Coordinates, HybridCoordinates,
-    HybridPoint, LatencyCoordinates, LatencyLoad, PageSplit, Pages, PairCoordinates, Pinning, Roof,
-    RoofCoordinates, RoofPurpose, ScalingCoordinates, SharingCoordinates, Stage, Stream,
+    Actor, Affinity, ArrayPlacement, Case, ChaseWalk, Command, CommandCoordinates, Coordinates,
+    HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad, PageSplit, Pages,
+    PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose, ScalingCoordinates,
+    SharingCoordinates, Stage, Stream, Workload, WorkloadCoordinates,
 };
 
 use crate::actor::{chase, compute, stream};
@@ -116,6 +117,7 @@ pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
         Coordinates::Hybrid(place) => of_hybrid(machine, place),
         Coordinates::Latency(place) => of_latency(machine, place),
         Coordinates::Commands(place) => of_command(machine, place),
+        Coordinates::Workloads(place) => of_workload(machine, place),
         Coordinates::Links(_) | Coordinates::Mixes(_) | Coordinates::Devices(_) => {
             (place.experiment().to_string(), Vec::new())
         }
@@ -244,4 +246,26 @@ fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Act
         binding: Binding { cpus: cpus_of(machine, *initiator), memory },
     };
     (format!("commands/{label}/initiator{initiator}/{on}"), vec![Actor::Command(command)])
+}
+
+fn of_workload(machine: &Machine, place: &WorkloadCoordinates) -> (String, Vec<Actor>) {
+    let WorkloadCoordinates { workload, initiator, memory_node, strategy, .. } = place;
+    let strategy = strategy.unwrap_or(PlacementStrategy::ParallelInit);
+    let (on, placement) = match memory_node {
+        Some(node) => {
+            (format!("node{node}"), ArrayPlacement::Policy(MemoryPolicy::Preferred(*node)))
+        }
+        None => (strategy.to_string(), ArrayPlacement::Strategy(strategy)),
+    };
+    let cpus = initiator.map_or(machine.allowed_cpus.clone(), |it| cpus_of(machine, it));
+    let thread_cpus: Vec<u32> = cpus.iter().take(place.threads as usize).collect();
+    let id = format!("workloads/{workload}/{on}/t{}", place.threads);
+    let actor = Workload {
+        workload: workload.clone(),
+        cpus,
+        thread_cpus,
+        placement,
+        working_set_bytes: 1 << 20,
+    };
+    (id, vec![Actor::Workload(actor)])
 }

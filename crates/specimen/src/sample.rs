@@ -121,6 +121,7 @@ pub fn window(case: &str, round: u32, actors: Vec<ActorSample>) -> Sample {
         actors,
         disturbances: Vec::new(),
         run: None,
+        workload: None,
     }
 }
 

@@ -91,7 +91,7 @@ impl Gups {
     /// The product of two numbers.
     fn times(&self, number: u64, other: u64) -> u64 {
         let bits = (0..64).rev();
-        bits.fold(0, |sum, bit| self.step(sum) ^ (((other >> bit) & 1) * number))
+        bits.fold(0, |sum, bit| self.step(sum) ^ ((other >> bit & 1) * number))
     }
 
     /// x to this power.

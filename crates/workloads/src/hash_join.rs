@@ -75,6 +75,7 @@ impl HashJoin {
             18 => Some(996_167_255),
             22 => Some(3_380_715_100),
             24 => Some(4_132_281_722),
+            26 => Some(3_853_885_813),
             _ => None,
         };
         Self { log_keys, log_partners: LOG_PARTNERS, checksum }
@@ -117,6 +118,7 @@ impl HashJoin {
         }
     }
 
+    #[inline(never)]
     fn probe(&self, tuples: &[Tuple], table: &[Slot]) -> Found {
         let mut found = Found::default();
         for &[key, payload] in tuples {
@@ -126,9 +128,10 @@ impl HashJoin {
                     let product = value.load(Ordering::Relaxed).wrapping_mul(payload);
                     found.matches += 1;
                     found.checksum = found.checksum.wrapping_add(product);
+                    // Keys are there once only.
+                    break;
                 }
-                // Keys are there once only.
-                if other == key || other == 0 {
+                if other == 0 {
                     break;
                 }
             }
@@ -175,8 +178,9 @@ impl Program for HashJoin {
         let table = 32.0 * built;
         let stays = 16.0 * (built + probed) + table <= cache_bytes;
         let once = |tuples: f64| if stays { 0.0 } else { 16.0 * tuples };
-        // A cache holds its share of the table, whichever lines those are.
-        let missed = (1.0 - cache_bytes / table).max(0.0);
+        // A cache holds its share of the table, whichever lines those are, beside the tuples that
+        // stream by: about a fifth of it, by a simulated cache.
+        let missed = (1.0 - 0.8 * cache_bytes / table).max(0.0);
         let gathered = |lines| ArrayTraffic::gathered("table", lines);
         let inserted =
             ArrayTraffic { written_bytes: 64.0 * missed * built, ..gathered(missed * built) };

@@ -22,7 +22,7 @@ const SUITES: [Choice<Suite>; 3] = [
     (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
 ];
 
-pub const EXPERIMENTS: [Choice<Experiment>; 9] = [
+pub const EXPERIMENTS: [Choice<Experiment>; 10] = [
     (Experiment::Pairs, "every group of cores against every memory node"),
     (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
     (Experiment::Sharing, "local and remote threads together on one memory node"),
@@ -32,6 +32,10 @@ pub const EXPERIMENTS: [Choice<Experiment>; 9] = [
     (Experiment::Mixes, "random sets of streams"),
     (Experiment::Latency, "the time of an access, alone and beside traffic"),
     (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
+    (
+        Experiment::Workloads,
+        "the papers' programs by class of placement and by strategy; in no suite: --only",
+    ),
 ];
 
 const GRIDS: [Choice<Grid>; 2] =

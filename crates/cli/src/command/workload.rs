@@ -3,7 +3,7 @@
 use anyhow::bail;
 use nearfar_document::{WorkloadList, workload_answer};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy, PlacementStrategy};
-use nearfar_measure::experiment::{compact_order, scatter_order};
+use nearfar_measure::experiment::{compact_order, scatter_order, spread_order};
 use nearfar_place::{Placement, Resolution, Usable, resolve};
 use nearfar_record::ArrayPlacement;
 use nearfar_workloads::{
@@ -80,14 +80,10 @@ fn thread_cpus(
             cpus.len()
         );
     }
-    let compact = compact_order(&there);
     Ok(match placement {
-        Placement::Compact => compact.into_iter().take(threads).collect(),
+        Placement::Compact => compact_order(&there).into_iter().take(threads).collect(),
         Placement::Scatter => scatter_order(&there).into_iter().take(threads).collect(),
-        _ => {
-            let taken: CpuSet = scatter_order(&there).into_iter().take(threads).collect();
-            compact.into_iter().filter(|&cpu| taken.contains(cpu)).collect()
-        }
+        _ => spread_order(&there, threads),
     })
 }
 

@@ -199,6 +199,7 @@ impl<'a> Row<'a> {
                 ..row
             },
             Actor::Command(_) => Self { actor_kind: Some("command"), ..row },
+            Actor::Workload(_) => Self { actor_kind: Some("workload"), ..row },
         }
     }
 

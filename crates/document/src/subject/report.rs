@@ -139,6 +139,6 @@ pub(super) fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Op
         Experiment::Mixes => Some(flow::section(&show.mixes, sources.flow(), who)),
         Experiment::Devices if show.devices.is_empty() => None,
         Experiment::Devices => devices::section(&show.devices, sources.devices()),
-        Experiment::Commands => None,
+        Experiment::Commands | Experiment::Workloads => None,
     }
 }

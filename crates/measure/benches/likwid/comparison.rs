@@ -183,6 +183,7 @@ impl<'a> Contest<'a> {
             actors: window.actors,
             disturbances: window.disturbances,
             run: None,
+            workload: None,
         };
         // Disturbed windows count: likwid does not see what disturbed its runs.
         entry.disturbed += usize::from(sample.is_disturbed());

@@ -21,13 +21,14 @@ mod stream;
 mod thread_spread;
 mod whole_initiator;
 mod working_set;
+mod workloads;
 
 use nearfar_record::{Absent, Case, Experiment, Record};
 
 use self::setting::Setting;
 use crate::executor::OfferedVariants;
 
-pub use affinity::{compact_order, scatter_order};
+pub use affinity::{compact_order, scatter_order, spread_order};
 pub use cpu_places::CpuPlaces;
 pub use thread_spread::spread_over_l3_domains;
 pub use working_set::{
@@ -65,6 +66,7 @@ pub fn phases(experiment: Experiment) -> u32 {
         | Experiment::Mixes
         | Experiment::Latency
         | Experiment::Devices
+        | Experiment::Workloads
         | Experiment::Commands => 1,
     }
 }
@@ -91,6 +93,7 @@ pub fn plan(
         Experiment::Mixes => mixes::plan(setting),
         Experiment::Latency => latency::plan(setting),
         Experiment::Devices => devices::plan(setting),
+        Experiment::Workloads => workloads::plan(setting),
         Experiment::Commands => commands::plan(setting),
     }
 }

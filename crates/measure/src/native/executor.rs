@@ -21,6 +21,7 @@ use super::proof::{Placed, Proven};
 use super::seen::{Taken, actor_sample, disturbances_of};
 use super::window::{Meeting, Needs, Windows};
 use super::worker::{Walk, walk};
+use super::workload::run_workload;
 use crate::executor::{
     Executor, Failure, Interrupt, OfferedVariants, Placement, Rates, Window, WindowRequest,
 };
@@ -117,6 +118,7 @@ impl NativeExecutor {
                     actors,
                     disturbances,
                     run: None,
+                    workload: None,
                 }
             })
             .collect())
@@ -248,6 +250,11 @@ impl Executor for NativeExecutor {
     fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
         if self.interrupt.is_set() {
             return Err(Failure::Interrupted);
+        }
+        if let Some(workload) = case.workload() {
+            let window = |_| run_workload(workload, &self.machine, self.now());
+            let windows = (0..request.count).map(window).collect::<Result<_, Reason>>();
+            return windows.map_err(Failure::Refused);
         }
         // Another order of a chase's nodes in every round: none stands for all.
         let seed = self.seed.wrapping_add(u64::from(request.round));

@@ -126,6 +126,7 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
             Layout::whole(&transfer.binding, cpu, bytes, transfer.pages, &mut ends)
         }
         Actor::Command(command) => Layout::without_arrays(&[], &command.binding.cpus),
+        Actor::Workload(workload) => Layout::without_arrays(&[], &workload.cpus),
     };
     case.actors.iter().map(lay_out).collect()
 }

@@ -72,6 +72,9 @@ impl Loops {
                 let devices = Box::new(TransferDevices { device, peer });
                 Ok(ActorLoop::Transfer { actor, devices })
             }
+            Actor::Workload(workload) => {
+                Err(no_variant(format!("{} is no loop alone", workload.workload)))
+            }
             Actor::Command(command) => Err(no_variant(format!(
                 "{} is a program and no loop; `nearfar sensitivity` runs it",
                 command.label

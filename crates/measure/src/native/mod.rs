@@ -28,6 +28,7 @@ mod turn;
 mod window;
 mod work;
 mod worker;
+mod workload;
 
 pub use executor::NativeExecutor;
 pub use turn::Turn;

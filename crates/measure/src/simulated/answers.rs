@@ -66,6 +66,7 @@ impl Answers {
             }
             Actor::Transfer(_) => Ok(vec![streams.of_transfers[&position]]),
             Actor::Command(command) => Err(no_program(&command.label)),
+            Actor::Workload(workload) => Err(no_program(&workload.workload)),
         };
         case.actors.iter().enumerate().map(of_actor).collect()
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nearfar_flow::SimulatedMachine;
 use nearfar_kernels::{CATALOG, find};
-use nearfar_record::{Actor, Case, Executor as ExecutorKind, Pinning, Reason, Stream};
+use nearfar_record::{Actor, Case, Executor as ExecutorKind, Pinning, Reason, Stream, Workload};
 
 use super::answers::Answers;
 use super::error::{SimulateError, not_simulated};
@@ -83,7 +83,27 @@ impl SimulatedExecutor {
         let work: Vec<Vec<f64>> = (0..).zip(case.actors.iter().zip(rates)).map(of_actor).collect();
         let actors = self.answers.samples(case, &work)?;
         let disturbances = disturbance.map(|(disturbance, _)| disturbance).into_iter().collect();
-        Ok(Window { start: self.clock, length, actors, disturbances, run: None })
+        Ok(Window { start: self.clock, length, actors, disturbances, run: None, workload: None })
+    }
+
+    /// A run of a workload, of which chance leaves a part.
+    fn workload_window(
+        &self,
+        case: &Case,
+        workload: &Workload,
+        round: u32,
+        window: u32,
+    ) -> Result<Window, Reason> {
+        let place = Place { case: &case.id, round, window };
+        let run = self.answers.workload_run(workload, self.luck.of_window(place))?;
+        Ok(Window {
+            start: self.clock,
+            length: Duration::from_nanos(run.timed_ns),
+            actors: Vec::new(),
+            disturbances: Vec::new(),
+            run: None,
+            workload: Some(run),
+        })
     }
 }
 
@@ -141,6 +161,13 @@ impl Executor for SimulatedExecutor {
             return Err(Failure::Interrupted);
         }
         self.runs += 1;
+        if let Some(workload) = case.workload() {
+            let run = |window| self.workload_window(case, workload, request.round, window);
+            let windows: Vec<u32> = (request.first..request.first + request.count).collect();
+            let windows = windows.into_iter().map(run).collect::<Result<Vec<Window>, Reason>>()?;
+            self.clock += windows.iter().map(|window| window.length).sum::<Duration>();
+            return Ok(windows);
+        }
         self.answers.check_room(case)?;
         let rates = self.answers.rates(case)?;
         let mut windows = Vec::new();

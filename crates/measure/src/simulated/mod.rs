@@ -10,6 +10,7 @@ mod run;
 mod samples;
 mod streams;
 mod thread_limit;
+mod workload;
 
 pub use error::SimulateError;
 pub use executor::SimulatedExecutor;

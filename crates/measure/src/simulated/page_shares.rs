@@ -10,7 +10,7 @@ use super::answers::Answers;
 use super::error::{no_room, not_simulated};
 use crate::kernel_name::MemoryKernel;
 
-const PAGE_BYTES: u64 = 4096;
+pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// Fractions by memory node; they add up to 1.
 pub(super) type Shares = BTreeMap<u32, f64>;
@@ -165,7 +165,9 @@ impl Answers {
                 let read = bytes_as_float(transfer.memory_bytes());
                 (&transfer.binding.memory, None, Arrays { read, written: 0.0 })
             }
-            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => return Ok(None),
+            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) | Actor::Workload(_) => {
+                return Ok(None);
+            }
         };
         let (all_others, written) = match write_policy {
             None => (self.spread(policy, &cpus, arrays.read + arrays.written)?, None),

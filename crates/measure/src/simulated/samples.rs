@@ -42,6 +42,7 @@ impl Answers {
                     transfer_sample(transfer, thread, (copies, None), self.placement(actor)?)
                 }
                 Actor::Command(command) => return Err(no_program(&command.label)),
+                Actor::Workload(workload) => return Err(no_program(&workload.workload)),
             })
         };
         case.actors.iter().zip(work).map(of_actor).collect()

@@ -126,6 +126,7 @@ impl Workbench {
                 actors: as_recorded(case, seen),
                 disturbances: seen.disturbances.clone(),
                 run: None,
+                workload: None,
             })
             .collect();
         history.take_samples(&header, &samples).unwrap();

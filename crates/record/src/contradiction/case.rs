@@ -65,7 +65,7 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
     match actor {
         Actor::Chase(chase) => check_chase(chase),
         Actor::Transfer(transfer) => check_transfer(transfer),
-        Actor::Stream(_) | Actor::Compute(_) | Actor::Command(_) => Ok(()),
+        Actor::Stream(_) | Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => Ok(()),
     }
 }
 

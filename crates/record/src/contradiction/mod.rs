@@ -8,6 +8,7 @@ mod header;
 mod history;
 mod placement;
 mod sample;
+mod workload;
 
 pub(crate) use command::check_count;
 pub(crate) use header::check_header;

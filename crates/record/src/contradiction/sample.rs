@@ -9,6 +9,7 @@ use crate::transfer::{Transfer, TransferSample};
 use super::command::check_run;
 use super::history::KnownParts;
 use super::placement::{MAY_BE_NEW, check_cover, check_page_sizes, check_proof};
+use super::workload::check_workload;
 
 /// No core moves more bytes/s than this, not even within its first cache: four vectors of
 /// 64 bytes in each of 8e9 cycles. (In 2026 cores load two and store one, below 7e9.)
@@ -37,9 +38,15 @@ pub(super) fn check_sample(
     sample: &Sample,
 ) -> Result<(), String> {
     check_place(inputs, case, sample)?;
-    check_window(inputs, sample)?;
+    check_window(inputs, case, sample)?;
     if let Some(command) = case.command() {
         return check_run(header, known, command, sample);
+    }
+    if let Some(workload) = case.workload() {
+        return check_workload(header, known, workload, sample);
+    }
+    if sample.workload.is_some() {
+        return Err("a run of a workload in a case that has none".into());
     }
     if sample.run.is_some() {
         return Err("a run of a program in a case that has none".into());
@@ -81,11 +88,12 @@ fn check_place(inputs: &Inputs, case: &Case, sample: &Sample) -> Result<(), Stri
     Ok(())
 }
 
-fn check_window(inputs: &Inputs, sample: &Sample) -> Result<(), String> {
+fn check_window(inputs: &Inputs, case: &Case, sample: &Sample) -> Result<(), String> {
     if sample.window_ns == 0 {
         return Err("a window without length".into());
     }
-    if sample.window_ns < inputs.window_ns {
+    // A workload takes as long as it takes.
+    if sample.window_ns < inputs.window_ns && case.workload().is_none() {
         return Err(format!(
             "a window of {} ns where none is shorter than {}",
             sample.window_ns, inputs.window_ns
@@ -185,7 +193,11 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
             Err(format!("{} operations of a transfer", actor.flops))
         }
         Actor::Transfer(transfer) => check_copies(transfer, actor),
-        Actor::Stream(_) | Actor::Chase(_) | Actor::Compute(_) | Actor::Command(_) => Ok(()),
+        Actor::Stream(_)
+        | Actor::Chase(_)
+        | Actor::Compute(_)
+        | Actor::Command(_)
+        | Actor::Workload(_) => Ok(()),
     }
 }
 
@@ -252,7 +264,7 @@ pub(super) fn pass_bytes(actor: &Actor) -> u64 {
         Actor::Stream(stream) => stream.working_set_bytes / u64::from(stream.threads.max(1)),
         Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
         Actor::Transfer(transfer) => transfer.memory_bytes(),
-        Actor::Compute(_) | Actor::Command(_) => 0,
+        Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => 0,
     }
 }
 

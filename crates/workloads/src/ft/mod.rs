@@ -10,9 +10,8 @@ mod fft;
 mod known;
 
 use std::f64::consts::PI;
-use std::ops::Range;
 
-use self::fft::{BLOCK, Complex, Direction, Roots, Scratch, scratch_len};
+use self::fft::{Complex, Direction, Roots, Scratch, scratch_len};
 use crate::array::{Array, ArrayPlan};
 use crate::clock::Clock;
 use crate::nas_random::{NasRandom, SEED};
@@ -30,6 +29,9 @@ const TOLERANCE: f64 = 1e-12;
 
 /// Places of a row that are in no line.
 const SPARE: usize = 1;
+
+/// Lines along y or z that are transformed at a time: they lie side by side.
+const BLOCK: usize = 8;
 
 /// FT of a class.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +69,7 @@ impl Ft {
     }
 
     fn scratch_len(&self) -> usize {
-        scratch_len(self.size.into_iter().max().unwrap_or(0))
+        scratch_len(BLOCK * self.size.into_iter().max().unwrap_or(0))
     }
 
     /// Each thread's part of an array whose planes are shared out.
@@ -114,19 +116,19 @@ impl Ft {
             self.write_factors(run.twiddle, run.team);
             self.write_start(run.u0, run.team);
         });
-        let Run { u0, scratch, roots, team, .. } = run;
-        clock.time("cffts1", || self.along_x(u0, scratch, &roots[0], Direction::Forth, team));
-        clock.time("cffts2", || self.along_y(u0, scratch, &roots[1], Direction::Forth, team));
-        clock.time("cffts3", || self.along_z(u0, scratch, &roots[2], Direction::Forth, team));
+        let Run { u0, scratch, roots: [[x, y, z], _], team, .. } = run;
+        clock.time("cffts1", || self.along_x(u0, scratch, x, team));
+        clock.time("cffts2", || self.along_y(u0, scratch, y, team));
+        clock.time("cffts3", || self.along_z(u0, scratch, z, team));
     }
 
     /// Damps all frequencies, and computes the state that they are of. The sum of some of its places.
     fn iterate(&self, run: &mut Run<'_>, clock: &mut Clock) -> Complex {
         clock.time("evolve", || self.evolve(run.u0, run.u1, run.twiddle, run.team));
-        let Run { u1, scratch, roots, team, .. } = run;
-        clock.time("cffts3", || self.along_z(u1, scratch, &roots[2], Direction::Back, team));
-        clock.time("cffts2", || self.along_y(u1, scratch, &roots[1], Direction::Back, team));
-        clock.time("cffts1", || self.along_x(u1, scratch, &roots[0], Direction::Back, team));
+        let Run { u1, scratch, roots: [_, [x, y, z]], team, .. } = run;
+        clock.time("cffts3", || self.along_z(u1, scratch, z, team));
+        clock.time("cffts2", || self.along_y(u1, scratch, y, team));
+        clock.time("cffts1", || self.along_x(u1, scratch, x, team));
         clock.time("checksum", || self.checksum(u1, team))
     }
 
@@ -138,55 +140,38 @@ impl Ft {
         });
     }
 
-    fn along_x(
-        &self,
-        u: &mut [Complex],
-        scratch: &mut [f64],
-        roots: &Roots,
-        direction: Direction,
-        team: &Team,
-    ) {
+    fn along_x(&self, u: &mut [Complex], scratch: &mut [Complex], roots: &Roots, team: &Team) {
         let scratch = scratch.chunks_exact_mut(self.scratch_len());
         team.each(self.planes(u, team).into_iter().zip(scratch), |_, (own, scratch)| {
             let mut scratch = Scratch::new(scratch, self.size[0]);
-            for rows in own.chunks_exact_mut(BLOCK * self.row_len()) {
-                scratch.lines().gather_rows(rows, self.row_len());
-                scratch.transform(roots, direction).scatter_rows(rows, self.row_len());
+            for row in own.chunks_exact_mut(self.row_len()) {
+                let line = &mut row[..self.size[0]];
+                scratch.values().copy_from_slice(line);
+                line.copy_from_slice(scratch.transform(roots));
             }
         });
     }
 
-    fn along_y(
-        &self,
-        u: &mut [Complex],
-        scratch: &mut [f64],
-        roots: &Roots,
-        direction: Direction,
-        team: &Team,
-    ) {
+    fn along_y(&self, u: &mut [Complex], scratch: &mut [Complex], roots: &Roots, team: &Team) {
         let scratch = scratch.chunks_exact_mut(self.scratch_len());
         team.each(self.planes(u, team).into_iter().zip(scratch), |_, (own, scratch)| {
-            let mut scratch = Scratch::new(scratch, self.size[1]);
+            let mut scratch = Scratch::new(scratch, BLOCK * self.size[1]);
             for plane in own.chunks_exact_mut(self.plane_len()) {
-                for block in self.blocks() {
-                    let rows = plane.chunks_exact(self.row_len());
-                    scratch.lines().gather(rows.map(|row| &row[block.clone()]));
-                    let rows = plane.chunks_exact_mut(self.row_len());
-                    let done = scratch.transform(roots, direction);
-                    done.scatter(rows.map(|row| &mut row[block.clone()]));
+                for block in 0..self.blocks() {
+                    let values = scratch.values().as_chunks_mut::<BLOCK>().0;
+                    for (value, row) in values.iter_mut().zip(plane.chunks_exact(self.row_len())) {
+                        *value = row.as_chunks().0[block];
+                    }
+                    let done = scratch.transform(roots).as_chunks::<BLOCK>().0;
+                    for (row, done) in plane.chunks_exact_mut(self.row_len()).zip(done) {
+                        row.as_chunks_mut().0[block] = *done;
+                    }
                 }
             }
         });
     }
 
-    fn along_z(
-        &self,
-        u: &mut [Complex],
-        scratch: &mut [f64],
-        roots: &Roots,
-        direction: Direction,
-        team: &Team,
-    ) {
+    fn along_z(&self, u: &mut [Complex], scratch: &mut [Complex], roots: &Roots, team: &Team) {
         // Each thread's are the same rows of all planes.
         let rows = shares(self.size[1], team.threads());
         let mut of_threads: Vec<Vec<&mut [Complex]>> =
@@ -197,21 +182,26 @@ impl Ft {
         }
         let scratch = scratch.chunks_exact_mut(self.scratch_len());
         team.each(of_threads.into_iter().zip(scratch), |thread, (mut own, scratch)| {
-            let mut scratch = Scratch::new(scratch, self.size[2]);
+            let mut scratch = Scratch::new(scratch, BLOCK * self.size[2]);
             for row in 0..rows[thread].len() {
-                for block in self.blocks() {
-                    let first = row * self.row_len() + block.start;
-                    scratch.lines().gather(own.iter().map(|plane| &plane[first..][..BLOCK]));
-                    let done = scratch.transform(roots, direction);
-                    done.scatter(own.iter_mut().map(|plane| &mut plane[first..][..BLOCK]));
+                let row = row * self.row_len()..(row + 1) * self.row_len();
+                for block in 0..self.blocks() {
+                    let values = scratch.values().as_chunks_mut::<BLOCK>().0;
+                    for (value, plane) in values.iter_mut().zip(&own) {
+                        *value = plane[row.clone()].as_chunks().0[block];
+                    }
+                    let done = scratch.transform(roots).as_chunks::<BLOCK>().0;
+                    for (plane, done) in own.iter_mut().zip(done) {
+                        plane[row.clone()].as_chunks_mut().0[block] = *done;
+                    }
                 }
             }
         });
     }
 
-    /// Of a row's places those that are transformed at a time.
-    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.size[0]).step_by(BLOCK).map(|first| first..first + BLOCK)
+    /// In a row, of places that are transformed at a time.
+    fn blocks(&self) -> usize {
+        self.size[0] / BLOCK
     }
 
     fn checksum(&self, u: &[Complex], team: &Team) -> Complex {
@@ -233,9 +223,9 @@ struct Run<'a> {
     u0: &'a mut [Complex],
     u1: &'a mut [Complex],
     twiddle: &'a mut [f64],
-    scratch: &'a mut [f64],
-    /// Of the lines along x, y and z.
-    roots: [Roots; 3],
+    scratch: &'a mut [Complex],
+    /// Forth and back, of the lines along x, y and z.
+    roots: [[Roots; 3]; 2],
     team: &'a Team,
 }
 
@@ -263,7 +253,7 @@ impl Program for Ft {
             ArrayPlan::shared::<Complex>("u0", planes, threads, true),
             ArrayPlan::shared::<Complex>("u1", planes, threads, true),
             ArrayPlan::shared::<f64>("twiddle", planes, threads, false),
-            ArrayPlan::shared::<f64>("scratch", (threads, self.scratch_len()), threads, false),
+            ArrayPlan::shared::<Complex>("scratch", (threads, self.scratch_len()), threads, false),
         ]
     }
 
@@ -325,7 +315,8 @@ impl Program for Ft {
             u1: u1.of_mut(),
             twiddle: twiddle.of_mut(),
             scratch: scratch.of_mut(),
-            roots: self.size.map(Roots::new),
+            roots: [Direction::Forth, Direction::Back]
+                .map(|direction| self.size.map(|places| Roots::new(places, direction))),
             team,
         };
         self.set_up(run, clock);

@@ -28,52 +28,66 @@ pub fn gather(nodes: &[u32; 8], [x, y, z]: [&[f64]; 3]) -> Corners {
     corners
 }
 
-/// Adds a share of each side's area vector, outward, to its corners.
+/// A side's area vector, outward, four times.
 #[inline(always)]
-pub fn normals(of: &Corners, share: f64) -> Corners {
-    let mut sums = [[0.0; 8]; 3];
-    for [a, b, c, d] in SIDES {
-        // Between the middles of opposite edges, twice.
-        let along = [0, 1, 2].map(|axis| {
-            let at = &of[axis];
-            (at[b] + at[c]) - (at[a] + at[d])
-        });
-        let across = [0, 1, 2].map(|axis| {
-            let at = &of[axis];
-            (at[c] + at[d]) - (at[a] + at[b])
-        });
-        let area = cross(along, across).map(|part| 0.25 * share * part);
-        for axis in 0..3 {
-            for corner in [a, b, c, d] {
-                sums[axis][corner] += area[axis];
-            }
-        }
-    }
-    sums
+fn area(of: &Corners, side: [usize; 4]) -> Vector {
+    let [a, b, c, d] = side;
+    // Between the middles of opposite edges, twice.
+    let along = of.each_ref().map(|at| (at[b] + at[c]) - (at[a] + at[d]));
+    let across = of.each_ref().map(|at| (at[c] + at[d]) - (at[a] + at[b]));
+    cross(along, across)
 }
 
-/// How the volume grows as each corner moves along each axis, divided by `share` and a twelfth.
-///
-/// The gradient at a corner o is the integral of its shape function over the three sides it is on. On
-/// the side o, a, c, b that is a 36th of (2 (a - o) + c - b) x (2 (b - o) + c - a); in the sum over
-/// three sides that is a twelfth of (a + c) x (c + b).
+/// Of each corner, a share of the area vectors of its sides.
+#[inline(always)]
+pub fn normals(of: &Corners, share: f64) -> Corners {
+    // One after another: in a loop, places would not be known to the compiler.
+    let [below, above, front, right, back, left] = SIDES;
+    let (below, above) = (area(of, below), area(of, above));
+    let (front, back) = (area(of, front), area(of, back));
+    let (right, left) = (area(of, right), area(of, left));
+    let share = 0.25 * share;
+    [0, 1, 2].map(|axis| {
+        let [below, above] = [share * below[axis], share * above[axis]];
+        let [front, back] = [share * front[axis], share * back[axis]];
+        let [right, left] = [share * right[axis], share * left[axis]];
+        let around = [front + left, front + right, back + right, back + left];
+        let [a, b, c, d] = around;
+        [below + a, below + b, below + c, below + d, above + a, above + b, above + c, above + d]
+    })
+}
+
+/// Adds, to the corners of a side, its part of the gradient. At the corner o of the side o, a, c, b, the
+/// integral of o's shape function is a 36th of (2 (a - o) + c - b) x (2 (b - o) + c - a); in the sum over
+/// the three sides of o that is a twelfth of (a + c) x (c + b).
+#[inline(always)]
+fn add_gradient(sums: &mut Corners, at: &Corners, side: [usize; 4]) {
+    let edge = |from: usize| {
+        let (a, b) = (side[from], side[(from + 1) % 4]);
+        [at[0][a] + at[0][b], at[1][a] + at[1][b], at[2][a] + at[2][b]]
+    };
+    let edges = [edge(0), edge(1), edge(2), edge(3)];
+    for corner in 0..4 {
+        let part = cross(edges[(corner + 1) % 4], edges[(corner + 2) % 4]);
+        for axis in 0..3 {
+            sums[axis][side[corner]] += part[axis];
+        }
+    }
+}
+
+/// How the volume grows as each corner moves along each axis, where `share` is a twelfth.
 #[inline(always)]
 pub fn gradient(of: &Corners, share: f64) -> Corners {
     // By the first corner: what is added up is no larger than the element.
     let at = of.map(|at| at.map(|part| part - at[0]));
     let mut sums = [[0.0; 8]; 3];
-    for side in SIDES {
-        let edge = |from: usize| {
-            let (a, b) = (side[from % 4], side[(from + 1) % 4]);
-            [at[0][a] + at[0][b], at[1][a] + at[1][b], at[2][a] + at[2][b]]
-        };
-        for corner in 0..4 {
-            let part = cross(edge(corner + 1), edge(corner + 2));
-            for axis in 0..3 {
-                sums[axis][side[corner]] += part[axis];
-            }
-        }
-    }
+    let [a, b, c, d, e, f] = SIDES;
+    add_gradient(&mut sums, &at, a);
+    add_gradient(&mut sums, &at, b);
+    add_gradient(&mut sums, &at, c);
+    add_gradient(&mut sums, &at, d);
+    add_gradient(&mut sums, &at, e);
+    add_gradient(&mut sums, &at, f);
     sums.map(|of| of.map(|part| share * part))
 }
 

@@ -83,6 +83,39 @@ fn product(a: &[f64; 8], b: &[f64; 8]) -> f64 {
     (of(0) + of(4)) + (of(1) + of(5))
 }
 
+/// How corners move in a mode, without what of it is a change of volume or strain.
+#[inline(always)]
+fn shape(
+    mode: &[f64; 8],
+    [x, y, z]: [&[f64; 8]; 3],
+    [dx, dy, dz]: [&[f64; 8]; 3],
+    per_volume: f64,
+) -> [f64; 8] {
+    let (by_x, by_y, by_z) = (
+        per_volume * product(mode, x),
+        per_volume * product(mode, y),
+        per_volume * product(mode, z),
+    );
+    let mut shape = [0.0; 8];
+    for corner in 0..8 {
+        shape[corner] = mode[corner] - (dx[corner] * by_x + dy[corner] * by_y + dz[corner] * by_z);
+    }
+    shape
+}
+
+/// The corner forces along an axis.
+#[inline(always)]
+fn force(modes: &[[f64; 8]; 4], velocity: &[f64; 8], coefficient: f64) -> [f64; 8] {
+    let size = |mode: usize| coefficient * product(&modes[mode], velocity);
+    let sizes = [size(0), size(1), size(2), size(3)];
+    let mut force = [0.0; 8];
+    for corner in 0..8 {
+        force[corner] = (modes[0][corner] * sizes[0] + modes[1][corner] * sizes[1])
+            + (modes[2][corner] * sizes[2] + modes[3][corner] * sizes[3]);
+    }
+    force
+}
+
 /// The corner forces of some elements.
 #[inline(never)]
 fn resist(
@@ -97,32 +130,21 @@ fn resist(
     let [x, y, z, dx, dy, dz] = filled.map(|of| &of.as_chunks::<8>().0[..all]);
     let [fx, fy, fz] = forces.map(|of| &mut of.as_chunks_mut::<8>().0[..all]);
     for (element, nodes) in nodes.iter().enumerate() {
-        let per_volume = 1.0 / matter.volumes[element];
-        let modes = MODES.map(|mode| {
-            let [by_x, by_y, by_z] =
-                [&x[element], &y[element], &z[element]].map(|at| per_volume * product(&mode, at));
-            let (dx, dy, dz) = (&dx[element], &dy[element], &dz[element]);
-            let mut shape = [0.0; 8];
-            for corner in 0..8 {
-                shape[corner] =
-                    mode[corner] - (dx[corner] * by_x + dy[corner] * by_y + dz[corner] * by_z);
-            }
-            shape
-        });
-        let velocity = gather(nodes, velocities);
         let coefficient = matter.coefficient(element, resistance);
-        let of_axis = |velocity: &[f64; 8]| {
-            let sizes = modes.each_ref().map(|mode| coefficient * product(mode, velocity));
-            let mut force = [0.0; 8];
-            for corner in 0..8 {
-                force[corner] = (modes[0][corner] * sizes[0] + modes[1][corner] * sizes[1])
-                    + (modes[2][corner] * sizes[2] + modes[3][corner] * sizes[3]);
-            }
-            force
-        };
-        fx[element] = of_axis(&velocity[0]);
-        fy[element] = of_axis(&velocity[1]);
-        fz[element] = of_axis(&velocity[2]);
+        let per_volume = 1.0 / matter.volumes[element];
+        let at = [&x[element], &y[element], &z[element]];
+        let gradient = [&dx[element], &dy[element], &dz[element]];
+        // One after another: in a loop, signs would not be known to the compiler.
+        let modes = [
+            shape(&MODES[0], at, gradient, per_volume),
+            shape(&MODES[1], at, gradient, per_volume),
+            shape(&MODES[2], at, gradient, per_volume),
+            shape(&MODES[3], at, gradient, per_volume),
+        ];
+        let velocity = gather(nodes, velocities);
+        fx[element] = force(&modes, &velocity[0], coefficient);
+        fy[element] = force(&modes, &velocity[1], coefficient);
+        fz[element] = force(&modes, &velocity[2], coefficient);
     }
 }
 

@@ -205,9 +205,9 @@ impl Program for LuleshStress {
             ["fx_elem", "fy_elem", "fz_elem"].map(|array| passes.written(array, 64.0));
         arrays.extend(corners);
         vec![
-            // For each of 6 sides 18 FLOPs to join middles, 12 for the area, and 12 to add that to corners;
-            // 27 for the forces, and 62 for the volume.
-            PhaseTraffic { phase: "elements", flops: (6.0 * 42.0 + 89.0) * elements, arrays },
+            // For each of 6 sides 18 FLOPs to join middles and 9 for the area; on each of 3 axes 18 to add
+            // shares of those up; 27 for the forces, and 62 for the volume.
+            PhaseTraffic { phase: "elements", flops: (6.0 * 27.0 + 143.0) * elements, arrays },
             PhaseTraffic { phase: "nodes", flops: 24.0 * elements, arrays: passes.gathered() },
         ]
     }
