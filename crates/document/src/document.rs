@@ -96,6 +96,7 @@ impl Section {
             "hybrid" => "Two memories",
             "mixes" => "Streams at once",
             "devices" => "Devices",
+            "workloads" => "Programs",
             "strategy" => "Strategies",
             "environment" => "Environment",
             "not-measured" => "Not measured",
@@ -107,7 +108,7 @@ impl Section {
         match self.id {
             "machine" => SectionPlace::Before,
             "pairs" | "latency" | "scaling" | "sharing" | "links" | "roofline" | "hybrid"
-            | "mixes" | "devices" | "strategy" => SectionPlace::Tab,
+            | "mixes" | "devices" | "workloads" | "strategy" => SectionPlace::Tab,
             _ => SectionPlace::After,
         }
     }

@@ -56,6 +56,7 @@ mod tiles;
 mod topology_export;
 mod who;
 mod workload;
+mod workloads;
 
 pub use advise::{AdviceProfile, AdvisedPlacement, TakenFigure};
 pub use advise_device::AdvisedDevice;

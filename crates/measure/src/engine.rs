@@ -472,7 +472,7 @@ fn sample(case: &Case, sequence: u64, round: u32, window: u32, mut seen: Window)
         window_ns: nanoseconds(seen.length),
         actors: seen.actors,
         run: seen.run,
-        workload: seen.workload,
+        workload: seen.workload.map(Box::new),
         disturbances: seen.disturbances,
     }
 }

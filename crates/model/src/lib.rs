@@ -52,6 +52,7 @@ mod twin_rule;
 mod twins;
 mod unmeasured;
 mod unsteadiness;
+mod workloads;
 
 pub use access_prediction::{
     AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingOutcome,
@@ -160,3 +161,6 @@ pub use twin_rule::{
 pub use twins::{Twins, twins};
 pub use unmeasured::{Unmeasured, WhyUnmeasured, unmeasured};
 pub use unsteadiness::{UNSTEADY, Unsteadiness};
+pub use workloads::{
+    PlacedWorkload, StrategyRuns, WorkloadOnNode, WorkloadStrategies, Workloads, workloads,
+};

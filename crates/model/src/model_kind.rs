@@ -20,6 +20,7 @@ use crate::record_figures::RecordFigures;
 use crate::roofline::{Roofline, roofline};
 use crate::sharing::{Sharing, sharing};
 use crate::strategy::{Strategy, strategy};
+use crate::workloads::{Workloads, workloads};
 
 /// A model by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,8 @@ pub enum ModelKind {
     Strategy,
     /// Copies to and from devices: classes, the time of a copy, who loses what.
     Devices,
+    /// The papers' programs on far memory, and by strategy.
+    Workloads,
 }
 
 words!(ModelKind);
@@ -71,6 +74,7 @@ pub enum FittedModel {
     Flow(Box<FlowSummary>),
     Strategy(Box<Strategy>),
     Devices(Box<Devices>),
+    Workloads(Box<Workloads>),
 }
 
 impl FittedModel {
@@ -85,6 +89,7 @@ impl FittedModel {
             Self::Flow(_) => ModelKind::Flow,
             Self::Strategy(_) => ModelKind::Strategy,
             Self::Devices(_) => ModelKind::Devices,
+            Self::Workloads(_) => ModelKind::Workloads,
         }
     }
 }
@@ -109,7 +114,7 @@ impl Default for ModelChoices {
 
 impl ModelKind {
     /// All, in the order in which they are printed.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Classes,
         Self::Latency,
         Self::Sharing,
@@ -119,6 +124,7 @@ impl ModelKind {
         Self::Flow,
         Self::Strategy,
         Self::Devices,
+        Self::Workloads,
     ];
 
     /// The model of a record, or why it says nothing of it.
@@ -153,6 +159,7 @@ impl ModelKind {
             }
             Self::Flow => flow(figures).map(|model| FittedModel::Flow(Box::new(model.summary()))),
             Self::Strategy => strategy(figures).map(Box::new).map(FittedModel::Strategy),
+            Self::Workloads => workloads(figures).map(Box::new).map(FittedModel::Workloads),
             Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
                 return Err(NoClasses::Span(choices.device_rule.span.to_string()));
             }

@@ -273,7 +273,7 @@ impl ProgramSensitivity {
 
 /// Performance against the local one; `None` where a figure is not positive, so that no ratio
 /// means anything.
-fn relative(runs: &RunSummary, local: &RunSummary, better: Better) -> Option<Relative> {
+pub(crate) fn relative(runs: &RunSummary, local: &RunSummary, better: Better) -> Option<Relative> {
     let (over, under) = match better {
         Better::Higher => (&runs.figure, &local.figure),
         Better::Lower => (&local.figure, &runs.figure),

@@ -38,7 +38,7 @@ pub struct Sample {
     /// What was seen of one run of a workload, whose timed part is `window_ns`; null where the case
     /// runs none.
     #[serde(default)]
-    pub workload: Option<WorkloadRun>,
+    pub workload: Option<Box<WorkloadRun>>,
     /// What disturbed the window; such a sample is kept and left out of statistics. Empty when
     /// nothing did.
     pub disturbances: Vec<Disturbance>,

@@ -10,7 +10,7 @@ use nearfar_units::parse_share;
 use super::choice::{Choice, kernels, one_of, variants};
 use crate::output::AnswerForm;
 
-const MODELS: [Choice<ModelKind>; 9] = [
+const MODELS: [Choice<ModelKind>; 10] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
     (ModelKind::Latency, "NUMA factor, and the time of an access under load"),
     (ModelKind::Sharing, "local and remote threads on one memory node"),
@@ -20,6 +20,7 @@ const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Flow, "what streams get that share the machine's parts"),
     (ModelKind::Strategy, "which way to place memory is expected to win"),
     (ModelKind::Devices, "copies to and from devices: classes, time of a copy, who loses what"),
+    (ModelKind::Workloads, "the papers' programs on far memory, and by strategy"),
 ];
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use nearfar_document::{
 };
 use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
-    PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy,
+    PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy, Workloads,
 };
 use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
@@ -30,7 +30,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 37] = [
+const FORMATS: [(&str, Generate); 38] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -47,6 +47,7 @@ const FORMATS: [(&str, Generate); 37] = [
     ("nearfar.list/1", schema::<RecordList>),
     ("nearfar.machines/1", schema::<MachineList>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
+    ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
     ("nearfar.predict-flow/2", schema::<ModelResult<FlowPrediction>>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::origin::Origin;
 use super::who::Who;
-use super::{classes, devices, distribution, flow, hybrid, latency, roofline, sharing, strategy};
+use super::{
+    classes, devices, distribution, flow, hybrid, latency, roofline, sharing, strategy, workloads,
+};
 use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
 
@@ -49,6 +51,7 @@ fn section_of(model: &FittedModel, who: &Who) -> Option<Section> {
         FittedModel::Flow(model) => Some(flow::section(&[], Some(model), who)),
         FittedModel::Strategy(model) => Some(strategy::section(model)),
         FittedModel::Devices(model) => devices::section(&[], Some(model)),
+        FittedModel::Workloads(model) => Some(workloads::section(model, who)),
     }
 }
 
@@ -61,7 +64,10 @@ fn gist(model: &FittedModel, who: &Who) -> Option<String> {
         FittedModel::Roofline(model) => roofline::answer(model, who),
         FittedModel::Flow(model) => flow::answer(model),
         FittedModel::Strategy(model) => Some(strategy::answer(model)),
-        FittedModel::Hybrid(_) | FittedModel::Distribution(_) | FittedModel::Devices(_) => None,
+        FittedModel::Hybrid(_)
+        | FittedModel::Distribution(_)
+        | FittedModel::Devices(_)
+        | FittedModel::Workloads(_) => None,
     }
     .or_else(|| model_findings(model, who).into_iter().next())
 }
@@ -79,6 +85,7 @@ pub(crate) fn model_findings(model: &FittedModel, who: &Who) -> Vec<String> {
         FittedModel::Flow(model) => flow::findings(model, who),
         FittedModel::Strategy(model) => strategy::findings(model),
         FittedModel::Devices(model) => devices::findings(model),
+        FittedModel::Workloads(model) => workloads::findings(model),
     }
 }
 

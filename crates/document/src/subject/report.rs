@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::sources::Sources;
 use super::{
     classes, devices, distribution, environment, flow, health, hybrid, latency, links, matrix,
-    pairs, paper_tables, roofline, sharing, strategy, tiles,
+    pairs, paper_tables, roofline, sharing, strategy, tiles, workloads,
 };
 use crate::document::{Document, PROGRAM, Section};
 
@@ -104,7 +104,7 @@ fn summary(sources: &Sources<'_>) -> Vec<String> {
 
 /// All that the record holds something for.
 pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
-    const ORDER: [Experiment; 9] = [
+    const ORDER: [Experiment; 10] = [
         Experiment::Pairs,
         Experiment::Latency,
         Experiment::Scaling,
@@ -114,6 +114,7 @@ pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
         Experiment::Hybrid,
         Experiment::Mixes,
         Experiment::Devices,
+        Experiment::Workloads,
     ];
     let mut sections = vec![sources.topo.section(sources.show.cpu.as_deref())];
     sections.extend(ORDER.into_iter().filter_map(|experiment| of_experiment(sources, experiment)));
@@ -139,6 +140,7 @@ pub(super) fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Op
         Experiment::Mixes => Some(flow::section(&show.mixes, sources.flow(), who)),
         Experiment::Devices if show.devices.is_empty() => None,
         Experiment::Devices => devices::section(&show.devices, sources.devices()),
-        Experiment::Commands | Experiment::Workloads => None,
+        Experiment::Workloads => sources.workloads().map(|model| workloads::section(model, who)),
+        Experiment::Commands => None,
     }
 }

@@ -65,4 +65,5 @@ results!(
     strategy: Strategy of Strategy,
     devices: Devices of Devices,
     flow: FlowSummary of Flow,
+    workloads: Workloads of Workloads,
 );

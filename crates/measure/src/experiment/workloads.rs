@@ -93,21 +93,26 @@ fn on_nodes(setting: Setting<'_>, initiator: &WholeInitiator, workload: Named) -
         seen.push(place);
         is_new
     });
-    let case = |node: u32| {
-        let number = initiator.index();
+    let number = initiator.index();
+    let case = |(node, threads): (u32, usize)| {
+        let cpus = &initiator.thread_cpus[..threads];
         let place = WorkloadCoordinates {
             workload: workload.to_string(),
             initiator: Some(number),
             cpu_node: initiator.initiator.cpu_node,
             memory_node: Some(node),
             strategy: None,
-            threads: initiator.threads(),
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
         };
-        let id = format!("workloads/{workload}/initiator{number}/node{node}");
+        let id = format!("workloads/{workload}/initiator{number}/node{node}/t{threads}");
         // Preferred, as of a program: one that does not fit is refused by its proof, and not killed.
         let placement = ArrayPlacement::Policy(MemoryPolicy::Preferred(node));
-        case(id, place, workload, &initiator.thread_cpus, placement)
+        case(id, place, workload, cpus, placement)
     };
+    // One thread, as the thesis's classes are of one, and all that the initiator has.
+    let all = initiator.thread_cpus.len();
+    let counts = if all > 1 { vec![1, all] } else { vec![all] };
+    let nodes = nodes.flat_map(|node| counts.iter().map(move |&threads| (node, threads)));
     nodes.map(case).collect()
 }
 
