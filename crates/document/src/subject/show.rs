@@ -6,7 +6,7 @@ use std::time::Duration;
 use nearfar_model::{
     ChaseFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind, PlacedCell,
     RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points,
-    links, mixes, pairs, roofs, scaling, sharing_grid, transfers,
+    links, mixes, pairs, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
@@ -18,6 +18,7 @@ use super::origin::Origin;
 use super::report::{self, of_experiment};
 use super::sources::Sources;
 use super::tiles::TileKind;
+use super::workloads;
 use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::document::{Document, Section};
 use crate::table::Table;
@@ -155,7 +156,8 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         ]);
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
-    let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
+    let kinds =
+        [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution, ModelKind::Workloads];
     let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
     let answer = sources.show.measured.answer();
     let sections = choice.experiments.iter().filter_map(|&it| of_experiment(&sources, it));
@@ -188,8 +190,25 @@ pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
         .and_all(Shown::Always, matrices)
         .and_gap()
         .and_all(Shown::Always, tiles)
+        .and_answer(programs(sources))
         .and_all(Shown::Always, document.health.as_ref().map(health_part))
 }
+
+/// The papers' programs, where the record has them.
+fn programs(sources: &Sources<'_>) -> Answer {
+    match workloads_of(&sources.figures) {
+        Ok(model) => {
+            let mut section = workloads::section(&model, &sources.show.measured.who);
+            section.findings.truncate(FIRST_FINDINGS);
+            Answer::default().and_gap().and_section(section, FIRST_PROGRAMS).and_gap()
+        }
+        Err(_) => Answer::default(),
+    }
+}
+
+/// Programs of the first screen, and what follows from them.
+const FIRST_PROGRAMS: usize = 6;
+const FIRST_FINDINGS: usize = 2;
 
 /// Rows of each matrix of the first screen.
 const FIRST_ROWS: usize = 10;

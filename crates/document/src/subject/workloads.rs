@@ -1,5 +1,7 @@
 //! The papers' programs of a record: what each gets of far memory, and which strategy serves it best.
 
+use std::collections::BTreeSet;
+
 use nearfar_machine::PlacementStrategy;
 use nearfar_model::{PlacedWorkload, WorkloadOnNode, WorkloadStrategies, Workloads};
 use nearfar_units::format_significant;
@@ -12,16 +14,15 @@ use crate::table::{Cell, Column, Table};
 /// Both figures of the thesis in one table, the strategies in another.
 pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
     let beside = match &model.alpha_kernel {
-        Some(kernel) => format!("; alpha is the bandwidth of {kernel} there / that of own memory"),
+        Some(kernel) => format!(", beside bandwidth by {kernel} (its alpha, relative)"),
         None => String::new(),
     };
     let about = format!(
-        "Rates of whole programs, median over runs, each verified; performance is relative to own \
-         memory{beside}."
+        "What whole programs get of each memory node, by their rates, medians over runs{beside}."
     );
     let mut tables = Vec::new();
     if !model.placed.is_empty() {
-        tables.push(placed(&model.placed, who));
+        tables.push(placed(&model.placed, model.alpha_kernel.as_deref(), who));
     }
     if !model.strategies.is_empty() {
         tables.push(strategies(&model.strategies));
@@ -86,49 +87,81 @@ fn strategy_sentence(of: &WorkloadStrategies) -> Option<String> {
     ))
 }
 
-fn placed(placed: &[PlacedWorkload], who: &Who) -> Table {
-    let columns =
-        ["workload", "threads", "memory node", "rate", "unit", "of own", "alpha", "error"];
-    let rows = placed.iter().flat_map(|workload| {
-        workload.nodes.iter().map(move |node| {
-            let ratio =
-                |value: Option<f64>| value.map_or(Cell::Empty, |it| Cell::text(rounded(it, 3)));
-            let own = if node.is_local { " (own)" } else { "" };
-            vec![
-                Cell::text(&workload.workload),
-                Cell::text(workload.threads),
-                Cell::text(format!("{}{own}", node.memory_node)),
-                rate(node.rate.as_ref().map(|rate| rate.figure.median)),
-                workload.unit.as_ref().map_or(Cell::Empty, |unit| Cell::text(format!("{unit}/s"))),
-                ratio(node.performance.map(|it| it.ratio)),
-                ratio(node.alpha_relative),
-                ratio(error(node)),
-            ]
-        })
-    });
+/// Figure 6.3's form: bandwidth first, then each program, relative to own memory.
+fn placed(placed: &[PlacedWorkload], kernel: Option<&str>, who: &Who) -> Table {
+    let far: BTreeSet<u32> = placed
+        .iter()
+        .flat_map(|it| &it.nodes)
+        .filter(|node| !node.is_local)
+        .map(|node| node.memory_node)
+        .collect();
+    let columns = ["program", "threads", "with own memory"].map(String::from);
+    let columns = columns.into_iter().chain(far.iter().map(|node| format!("node {node}")));
+    let row = |name: &str,
+               of: &PlacedWorkload,
+               own: String,
+               ratio: &dyn Fn(&WorkloadOnNode) -> Option<f64>| {
+        let node = |node: u32| of.nodes.iter().find(|it| it.memory_node == node);
+        let cell = |&number: &u32| {
+            node(number).and_then(ratio).map_or(Cell::Empty, |it| Cell::text(rounded(it, 3)))
+        };
+        let mut cells = vec![Cell::text(name), Cell::text(of.threads), Cell::text(own)];
+        cells.extend(far.iter().map(cell));
+        cells
+    };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    if let Some(kernel) = kernel {
+        let counts: BTreeSet<u32> = placed.iter().map(|it| it.threads).collect();
+        let has_alpha =
+            |it: &&PlacedWorkload| it.nodes.iter().any(|node| node.alpha_relative.is_some());
+        for threads in counts {
+            let of = placed.iter().filter(|it| it.threads == threads).find(has_alpha);
+            rows.extend(of.map(|it| {
+                row(&format!("bandwidth ({kernel})"), it, String::new(), &|node| {
+                    node.alpha_relative
+                })
+            }));
+        }
+    }
+    rows.extend(placed.iter().map(|it| {
+        let own = it.nodes.iter().find(|node| node.is_local).and_then(|node| node.rate.as_ref());
+        let unit = it.unit.as_deref().unwrap_or_default();
+        let own = own.map_or_else(String::new, |rate| {
+            format!("{} {unit}/s", format_significant(rate.figure.median, 4))
+        });
+        row(&it.workload, it, own, &|node| Some(node.performance?.ratio))
+    }));
     let caption = placed.first().map_or_else(String::new, |first| {
-        format!("On {}, the most sensitive first", who.cpus(first.initiator))
+        format!(
+            "Performance relative to own memory on {}, the most sensitive first",
+            who.cpus(first.initiator)
+        )
     });
     Table::new(caption, columns.map(Column::words), rows)
 }
 
-fn rate(median: Option<f64>) -> Cell {
-    median.map_or(Cell::Empty, |median| Cell::text(format_significant(median, 4)))
-}
-
 fn strategies(all: &[WorkloadStrategies]) -> Table {
-    let names = PlacementStrategy::ALL.map(PlacementStrategy::as_str);
-    let columns = ["workload", "threads", "unit"].into_iter().chain(names).chain(["best"]);
+    let others = &PlacementStrategy::ALL[1..];
+    let columns = ["program", "threads", "first-touch"].map(String::from);
+    let columns = columns.into_iter().chain(others.iter().map(ToString::to_string));
     let rows = all.iter().map(|of| {
-        let unit = of.unit.as_ref().map_or(Cell::Empty, |unit| Cell::text(format!("{unit}/s")));
-        let mut row = vec![Cell::text(&of.workload), Cell::text(of.threads), unit];
-        row.extend(PlacementStrategy::ALL.map(|strategy| {
-            let runs = of.runs.iter().find(|it| it.strategy == strategy);
-            rate(runs.and_then(|it| it.rate.as_ref()).map(|rate| rate.figure.median))
+        let runs = |strategy| of.runs.iter().find(move |it| it.strategy == strategy);
+        let first = runs(PlacementStrategy::FirstTouch).and_then(|it| it.rate.as_ref());
+        let unit = of.unit.as_deref().unwrap_or_default();
+        let first = first.map_or(Cell::Empty, |rate| {
+            Cell::text(format!("{} {unit}/s", format_significant(rate.figure.median, 4)))
+        });
+        let mut row = vec![Cell::text(&of.workload), Cell::text(of.threads), first];
+        row.extend(others.iter().map(|&strategy| {
+            let best =
+                if of.best == Some(strategy) || of.as_fast.contains(&strategy) { "*" } else { "" };
+            let against = runs(strategy).and_then(|it| it.against_first_touch);
+            against
+                .map_or(Cell::Empty, |it| Cell::text(format!("x {}{best}", rounded(it.ratio, 2))))
         }));
-        let alike = if of.as_fast.is_empty() { "" } else { " or others" };
-        row.push(of.best.map_or(Cell::Empty, |best| Cell::text(format!("{best}{alike}"))));
         row
     });
-    Table::new("Threads over the machine, by strategy", columns.map(Column::words), rows)
+    let caption = "Threads over the machine, by strategy; * the fastest, and those as fast within their \
+                   intervals";
+    Table::new(caption, columns.map(Column::words), rows)
 }
