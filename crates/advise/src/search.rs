@@ -30,7 +30,7 @@ const MOST_LOOKS: usize = 2_000_000;
 /// slowest: the sum of all threads counts by this part.
 const SUM_COUNTS: f64 = 0.02;
 
-/// Exchange begins at so many of the best starts: near optima of the law can differ.
+/// Exchange begins at this many of the best starts: near optima of the law can differ.
 const BEGINNINGS: usize = 2;
 
 impl Question<'_> {

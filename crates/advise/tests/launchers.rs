@@ -98,7 +98,7 @@ fn numactl_is_told_cpus_and_policy_and_of_weights_what_root_must_write() {
     }
 }
 
-/// OpenMP 5.2, section 21.1.6: `{first}:count` is so many places, the next CPU each.
+/// OpenMP 5.2, section 21.1.6: `{first}:count` is this many places, the next CPU each.
 #[test]
 fn openmp_has_a_place_for_each_cpu_and_leaves_pages_to_numactl() {
     for binding in bindings() {

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use nearfar_advise::{KernelRatios, PageNode, Question, Shares, Workers};
 use nearfar_flow::Capacities;
 
-/// Two initiators and so many nodes; nothing shared but the controllers and issue limits.
+/// Two initiators and this many nodes; nothing shared but the controllers and issue limits.
 fn machine(path: [Vec<f64>; 2], controller: Vec<f64>, one_thread: f64, issue: f64) -> Capacities {
     let nodes = controller.len();
     Capacities {

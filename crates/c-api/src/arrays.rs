@@ -24,7 +24,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, what: &str) -> Result<&
 /// The elements of an array; none of them may be asked for by any pointer.
 ///
 /// # Safety
-/// It is null, or points to so many elements that nobody changes or frees as long as `'a`.
+/// It is null, or points to this many elements that nobody changes or frees as long as `'a`.
 pub(crate) unsafe fn elements<'a, T>(
     array: *const T,
     count: usize,
@@ -56,7 +56,7 @@ pub(crate) unsafe fn put<T>(target: *mut T, value: T, what: &str) -> Result<(), 
 /// Writes an answer as far as there is room, and how many there are.
 ///
 /// # Safety
-/// `count` as in [`put`]; `array` is null or has room for so many elements that nobody else uses.
+/// `count` as in [`put`]; `array` is null or has room for this many elements that nobody else uses.
 pub(crate) unsafe fn put_all<T>(
     array: *mut T,
     room: usize,

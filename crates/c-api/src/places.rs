@@ -65,7 +65,7 @@ pub unsafe extern "C" fn nearfar_describe_place(
 /// Lists a place's CPUs; see the header.
 ///
 /// # Safety
-/// `ranking` as in [`nearfar_place_count`]; `cpus` is null or has room for so many, `count` is null
+/// `ranking` as in [`nearfar_place_count`]; `cpus` is null or has room for this many, `count` is null
 /// or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_place_cpus(
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn nearfar_place_cpus(
 /// Lists the record's memory nodes; see the header.
 ///
 /// # Safety
-/// `ranking` as in [`nearfar_place_count`]; `nodes` is null or has room for so many, `count` is null
+/// `ranking` as in [`nearfar_place_count`]; `nodes` is null or has room for this many, `count` is null
 /// or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_nodes(

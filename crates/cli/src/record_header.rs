@@ -10,6 +10,7 @@ use nearfar_measure::simulated::new_record;
 use nearfar_measure::{now_utc, read_environment, suite_inputs};
 use nearfar_record::{Executor, Experiment, Header, Inputs, Record};
 use nearfar_units::{did_you_mean, nanoseconds};
+use nearfar_workloads::Workload;
 
 use crate::args::{CharacterizeArguments, Noise};
 use crate::live_accelerators::live_accelerators;
@@ -81,7 +82,7 @@ fn base(arguments: &CharacterizeArguments) -> Inputs {
 /// Inputs with what the options say otherwise, but for the experiments.
 pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::Result<Inputs> {
     for name in &arguments.kernel {
-        if find(name).is_none() {
+        if find(name).is_none() && name.parse::<Workload>().is_err() {
             let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
             let meant = did_you_mean(name, names.iter().copied());
             bail!("there is no kernel '{name}'{meant}; there are {}", names.join(", "));

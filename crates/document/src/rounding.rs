@@ -1,4 +1,4 @@
-//! Numbers as the page's data hold them: rounded to so many significant digits.
+//! Numbers as the page's data hold them: rounded to this many significant digits.
 
 /// Powers of ten that a float holds exactly.
 const POWERS: [f64; 23] = [
@@ -9,7 +9,7 @@ const POWERS: [f64; 23] = [
 /// Nearer than this to the middle between two whole numbers only the text says which is nearer.
 const NEAR_HALF: f64 = 1e-6;
 
-/// A number to so many significant digits, at most 6: the float that its text in them is read as.
+/// A number to this many significant digits, at most 6: the float that its text in them is read as.
 /// What is no number stays none.
 pub(crate) fn rounded(value: f64, digits: u8) -> f64 {
     by_scale(value, digits).unwrap_or_else(|| {

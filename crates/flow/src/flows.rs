@@ -5,7 +5,7 @@ use crate::error::FlowError;
 use crate::loads::{Ask, Busy, Load, SharedSystem, shared_system};
 use crate::pressures::Pressures;
 
-/// A load whose threads ask for so many times what [`Capacities::one_thread`] says of one.
+/// A load whose threads ask for this many times what [`Capacities::one_thread`] says of one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaledLoad {
     /// Threads, their initiator and their memory; at least one thread.

@@ -123,7 +123,7 @@ impl UnboundMode {
 }
 
 impl Noise {
-    /// The factor of a run of so many threads that are not pinned, by a number drawn evenly from
+    /// The factor of a run of this many threads that are not pinned, by a number drawn evenly from
     /// 0 to 1. What the shares leave of 1 runs as if it were pinned.
     pub fn unbound_factor(&self, threads: u32, draw: f64) -> f64 {
         let mut below = 0.0;

@@ -20,7 +20,7 @@ const THREADS: std::ops::RangeInclusive<u32> = 1..=8192;
 const MOST_POINTS: usize = 256;
 /// Of all pairs and variants together: bounds what a hostile file can make large.
 const MOST_POINTS_IN_ALL: usize = 1 << 20;
-/// More than so many threads of one cannot be, but for rounding in a printed table.
+/// More than this many threads of one cannot be, but for rounding in a printed table.
 const SUPERLINEAR: f64 = 1.001;
 
 /// One entry's figures.
@@ -38,7 +38,7 @@ impl Figures<'_> {
         of_curve.or(self.one_thread.map(|one| one[variant])).unwrap_or(0.0)
     }
 
-    /// The most that the threads of one initiator with so many cores reach alone, GB/s.
+    /// The most that the threads of one initiator with this many cores reach alone, GB/s.
     pub fn best(&self, variant: usize, cores: f64) -> f64 {
         match (self.curve, self.all_threads) {
             (Some(curve), _) => curve.iter().map(|(_, rates)| rates[variant]).fold(0.0, f64::max),

@@ -198,7 +198,7 @@ impl Asked {
     }
 }
 
-/// Copies of so many bytes each way, one after the other, where long ones move at `bandwidth`;
+/// Copies of this many bytes each way, one after the other, where long ones move at `bandwidth`;
 /// bytes/s of all ways.
 fn of_copies(latency_s: f64, bytes: u64, direction: Direction, bandwidth: f64) -> f64 {
     let moved = bytes as f64 * f64::from(direction.ways());

@@ -27,7 +27,7 @@ fn carried(system: &System, rates: &[f64]) -> Vec<f64> {
     carried
 }
 
-/// Random numbers around 1e10, over so many decades.
+/// Random numbers around 1e10, over this many decades.
 fn spread(random: &mut fastrand::Rng, decades: f64) -> f64 {
     1e10 * 10f64.powf(decades * (random.f64() - 0.5))
 }

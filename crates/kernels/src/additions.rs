@@ -1,6 +1,6 @@
 //! Work of one cycle each, by which the clock of a core is told.
 
-/// Adds one register to another about so many times, each addition waiting for the one before;
+/// Adds one register to another about this many times, each addition waiting for the one before;
 /// gives how many there were. Each takes one cycle on every core that is known, so that the time it
 /// takes tells the clock at which the core runs now. `None` where there is no such loop.
 ///
@@ -9,7 +9,7 @@
 ///
 /// # Panics
 ///
-/// If the sum is not that of so many additions.
+/// If the sum is not that of this many additions.
 pub fn add_in_sequence(additions: u64) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     {

@@ -34,7 +34,7 @@ pub struct Chase<'a> {
 }
 
 impl<'a> Chase<'a> {
-    /// One node in so many bytes: farther apart than a line and the one that many CPUs fetch
+    /// One node in this many bytes: farther apart than a line and the one that many CPUs fetch
     /// with it. The other lines of the memory are not touched.
     pub const NODE_BYTES: usize = 256;
 
@@ -74,7 +74,7 @@ impl<'a> Chase<'a> {
         self.base
     }
 
-    /// Goes on for so many accesses.
+    /// Goes on for this many accesses.
     pub fn run(&mut self, accesses: u64) {
         // SAFETY: `new` wrote to each node the address of a node and exposed the provenance of
         // them all afterwards; `memory` is borrowed since, so that nobody else has touched them.
@@ -92,7 +92,7 @@ impl<'a> Chase<'a> {
         self.place.wrapping_sub(self.base) / Self::NODE_BYTES
     }
 
-    /// Whether that is the node which comes after so many accesses: if not, the memory or the
+    /// Whether that is the node which comes after this many accesses: if not, the memory or the
     /// CPU is at fault.
     pub fn is_on_course(&self) -> bool {
         self.node() == self.cycle.node_at(self.accesses)

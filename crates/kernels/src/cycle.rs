@@ -60,7 +60,7 @@ impl Cycle {
         self.groups.iter().flat_map(|group| self.nodes_of(group))
     }
 
-    /// The node that comes after so many steps from the first of [`Cycle::order`]. Takes as long
+    /// The node that comes after this many steps from the first of [`Cycle::order`]. Takes as long
     /// as a group.
     pub fn node_at(&self, steps: u64) -> usize {
         let place = steps % self.nodes as u64;

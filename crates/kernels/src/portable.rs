@@ -86,7 +86,7 @@ fn zip(
     }
 }
 
-/// Follows pointers for so many accesses; gives where that ends.
+/// Follows pointers for this many accesses; gives where that ends.
 ///
 /// # Safety
 ///

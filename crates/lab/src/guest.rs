@@ -52,7 +52,7 @@ pub struct Ended {
 const QEMU: &str = "qemu-system-x86_64";
 /// What the guest's first process prints before the script begins.
 const BEGINS: &str = "nearfar-lab: begins";
-/// At most so many boots of a guest that dies before its script begins. Such a death
+/// At most this many boots of a guest that dies before its script begins. Such a death
 /// says nothing of the script; a later one does.
 const MOST_BOOTS: usize = 5;
 /// The longest that a boot may take until the script begins: many times what it takes on

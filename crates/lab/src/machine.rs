@@ -29,7 +29,7 @@ pub struct GuestMachine {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestNode {
-    /// CPUs of its own: so many of those that are left.
+    /// CPUs of its own: this many of those that are left.
     pub cpus: u32,
     /// The node with CPUs that it is near to, for machines with claims.
     pub near: Option<u32>,

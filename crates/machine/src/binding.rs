@@ -35,7 +35,7 @@ pub enum MemoryPolicy {
     Preferred(u32),
     /// Page by page in turn (`MPOL_INTERLEAVE`).
     Interleave(NodeSet),
-    /// In turn, so many pages on each node (`MPOL_WEIGHTED_INTERLEAVE`, Linux 6.9).
+    /// In turn, this many pages on each node (`MPOL_WEIGHTED_INTERLEAVE`, Linux 6.9).
     Weighted(BTreeMap<u32, u32>),
 }
 

@@ -193,8 +193,8 @@ impl TheoreticalMaximum {
         }
     }
 
-    /// Of a PCIe link with so many transfers a second and lane, 1e9/s; `None` where no generation
-    /// has these, or no link so many lanes.
+    /// Of a PCIe link with this many transfers a second and lane, 1e9/s; `None` where no generation
+    /// has these, or no link this many lanes.
     pub fn of_link(gt_per_s: f64, lanes: u32) -> Option<Self> {
         // Systems print 2.5, 5.0, 8.0 and so on.
         let generation = PCIE.into_iter().find(|it| (it.1 - gt_per_s).abs() < 0.05)?;
@@ -236,7 +236,7 @@ impl TheoreticalMaximum {
         })
     }
 
-    /// A node of so many channels or stacks; `None` where a node cannot have so many.
+    /// A node of this many channels or stacks; `None` where a node cannot have this many.
     pub(crate) fn times(&self, count: u32) -> Option<Self> {
         (1..=MAX_CHANNELS).contains(&count).then(|| Self {
             name: format!("{}x{count}", self.name),

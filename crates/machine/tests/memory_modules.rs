@@ -53,7 +53,7 @@ fn named(packages: u32, locators: &[&str]) -> Machine {
     machine
 }
 
-/// `P0 CHANNEL A` on: so many channels of each package.
+/// `P0 CHANNEL A` on: this many channels of each package.
 fn of_packages(nodes: u32, channels: &[u8]) -> Machine {
     let packages = u32::try_from(channels.len()).unwrap();
     let mut machine = named(packages, &[]);

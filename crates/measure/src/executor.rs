@@ -159,7 +159,7 @@ pub(crate) struct RanLoop<'a> {
 }
 
 impl RanLoop<'_> {
-    /// Operations that come with so many useful bytes.
+    /// Operations that come with this many useful bytes.
     pub fn flops(&self, useful_bytes: u64) -> u64 {
         useful_bytes / self.kernel.step_bytes() * u64::from(self.kernel.flops())
     }
@@ -218,7 +218,7 @@ pub(crate) fn chase_sample(thread: ThreadSample, placement: Placement) -> ActorS
     }
 }
 
-/// The sample of a transfer whose thread had so many bytes copied. `seen` are the copies around
+/// The sample of a transfer whose thread had this many bytes copied. `seen` are the copies around
 /// the window and their time by the device's clock, ns.
 pub(crate) fn transfer_sample(
     transfer: &Transfer,

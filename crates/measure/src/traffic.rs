@@ -9,7 +9,7 @@ use nearfar_record::{Cpu, TrafficMethod};
 
 use crate::kernel_name::MemoryKernel;
 
-/// Least and most traffic of so many useful bytes.
+/// Least and most traffic of this many useful bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
     /// At least this many bytes.

@@ -39,7 +39,7 @@ pub use shift::CommonShift;
 /// Without another wish, a difference below this fraction does not matter.
 pub const PRACTICAL_FLOOR: f64 = 0.02;
 
-/// Of so many comparisons of equal machines one may name a case by chance, the noise being as
+/// Of this many comparisons of equal machines one may name a case by chance, the noise being as
 /// it was taken to be: 1 / 0.001.
 const FAMILY_ERROR: f64 = 0.001;
 

@@ -47,7 +47,7 @@ pub struct Distribution {
     pub kernels: Vec<KernelDistribution>,
     /// Runs that show modes which lie apart as far as the paper's.
     pub enough_runs: u32,
-    /// The command that takes so many of each case; null where nothing can on this machine, and
+    /// The command that takes this many of each case; null where nothing can on this machine, and
     /// where all have about as many.
     pub more_runs: Option<String>,
 }

@@ -98,7 +98,7 @@ pub struct FlowErrors {
     pub worst: f64,
 }
 
-/// Of so many of a hundred streams errors are within [`FlowErrors::most`].
+/// Of this many of a hundred streams errors are within [`FlowErrors::most`].
 const MOST_OF_100: usize = 95;
 
 impl FlowErrors {

@@ -20,7 +20,7 @@ const WIDTHS: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
 const FINE: f64 = 3.0;
 
 impl Histogram {
-    /// Values in at most so many bins: of 1 where those are few enough, else of the next width
+    /// Values in at most this many bins: of 1 where those are few enough, else of the next width
     /// with which they are; of less where the values spread by less than 3. `None` without values,
     /// or where one is no number.
     pub fn of(values: &[f64], most: usize) -> Option<Self> {

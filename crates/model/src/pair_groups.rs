@@ -41,7 +41,7 @@ pub struct PairBlock {
 /// A CPU group's number and a memory node's.
 type Pair = (u32, u32);
 
-/// A group may leave out up to one in so many of the pairs that lie alike.
+/// A group may leave out up to one in this many of the pairs that lie alike.
 const EXCEPTION: usize = 8;
 
 /// The pairs of a class in groups. `all` holds every pair of these groups of CPUs with a node of the

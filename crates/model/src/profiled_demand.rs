@@ -109,7 +109,7 @@ fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
     sum.is_normal() && shares.values().all(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// What a profile says of its program's demand on a machine of these initiators and so many cores.
+/// What a profile says of its program's demand on a machine of these initiators and this many cores.
 pub fn profiled_demand(
     profile: &Profile,
     initiators: &[nearfar_machine::Initiator],

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::histogram::Histogram;
 use crate::record_figures::{PlannedCase, RecordFigures};
 
-/// Runs of one kernel by so many threads of one affinity.
+/// Runs of one kernel by this many threads of one affinity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalingRuns {

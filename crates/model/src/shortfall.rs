@@ -14,7 +14,7 @@ use crate::twin_cell::TwinCell;
 use crate::twin_comparison::{Comparison, Comparisons};
 use crate::twin_rule::{FEWEST_CELLS, MOST_FINDINGS, SCORE_OF_ONE};
 
-/// For one cell that contradicts a cause there must be so many that it explains.
+/// For one cell that contradicts a cause there must be this many that it explains.
 const EXPLAINED_PER_CONTRADICTION: usize = 4;
 
 /// A part of the machine that falls short of its twins.

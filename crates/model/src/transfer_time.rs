@@ -39,7 +39,7 @@ const SMALL_START: f64 = 0.05;
 /// Below this part of the smallest copy's time a latency is no finding.
 const LEAST_LATENCY: f64 = 1e-3;
 
-/// The largest copies must be so many times the smallest.
+/// The largest copies must be this many times the smallest.
 const LEAST_SPAN: u64 = 16;
 
 /// The time of the copies of one place over their size.

@@ -152,7 +152,7 @@ fn noise_of_median(ln_interval: (f64, f64), noise: f64, sum: &Estimate) -> Optio
     /// Standard deviation of a median / that of a mean, for many normal values.
     const OF_MEDIAN: f64 = 1.2533;
     let common = OF_MEDIAN * noise / (sum.count as f64).sqrt();
-    // Of few rounds the interval covers less than 95 %: so many deviations to each side.
+    // Of few rounds the interval covers less than 95 %: this many deviations to each side.
     let to_each_side = normal_quantile(f64::midpoint(1.0, sum.confidence)).filter(|z| *z > 0.0)?;
     Some(((ln_interval.1 - ln_interval.0) / 2.0 / to_each_side).max(common))
 }

@@ -274,9 +274,9 @@ impl Others<'_> {
         }
     }
 
-    /// The distance from `middle` that so many others come nearer than. The nearest
+    /// The distance from `middle` that this many others come nearer than. The nearest
     /// k + 1 of sorted numbers are neighbours, so it is the smallest reach of a window
-    /// of so many, which is where the reach to the right overtakes that to the left.
+    /// of this many, which is where the reach to the right overtakes that to the left.
     fn deviation(&self, nearer: usize, middle: f64) -> f64 {
         let reach = |first: usize| (middle - self.at(first)).max(self.at(first + nearer) - middle);
         let last = self.count() - 1 - nearer;

@@ -21,11 +21,11 @@ use crate::twin_rule::{FLOOR, MOST_FINDINGS};
 /// do, and as those of all cells do; three rounds of equal noise do so in 1 of 50000.
 pub const UNSTEADY: f64 = 4.0;
 /// Single rounds that are far off make single cells unsteady; a part is so when chance
-/// would put so many of its cells among the unsteady ones more rarely than this.
+/// would put this many of its cells among the unsteady ones more rarely than this.
 const CHANCE: f64 = 1e-5;
 /// A share of unsteady cells below this is not told from this.
 const LEAST_SHARE: f64 = 0.01;
-/// For one cell that contradicts there must be so many that are unsteady.
+/// For one cell that contradicts there must be this many that are unsteady.
 const UNSTEADY_PER_CONTRADICTION: usize = 4;
 
 /// A part of the machine whose rounds scatter more than its twins'.
@@ -119,8 +119,8 @@ fn scatter_of_twins(cells: &[TwinCell]) -> Vec<Option<f64>> {
     of
 }
 
-/// Whether so many unsteady cells of so many can be chance, where outside of the place
-/// so many of so many are: by Chernoff's bound, for each of the places looked at.
+/// Whether this many unsteady cells of this many can be chance, where outside of the place
+/// this many of this many are: by Chernoff's bound, for each of the places looked at.
 fn is_chance(place: (usize, usize), outside: (usize, usize), places: usize) -> bool {
     let float = |count: usize| count as f64;
     let expected = ((float(outside.0) + 0.5) / (float(outside.1) + 1.0)).max(LEAST_SHARE);

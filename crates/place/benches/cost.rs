@@ -18,7 +18,7 @@ use nearfar_stats::{median, ratio_of_medians};
 const TURNS: usize = 12;
 /// A program is repeated until it takes so long alone, s.
 const SHORTEST: f64 = 2.0;
-/// Inherited, or looked at, it may take so many times as long as alone.
+/// Inherited, or looked at, it may take this many times as long as alone.
 const MOST_TIMES: f64 = 1.05;
 
 /// What a program does, how often a repeat does it, and what following one may cost, us.

@@ -80,7 +80,7 @@ pub fn set_kernel_weights(
 }
 
 impl KernelWeights {
-    /// Writes the former weights of the first so many nodes, as far as the kernel takes them.
+    /// Writes the former weights of the first this many nodes, as far as the kernel takes them.
     fn take_back(&self, folder: &Path, nodes: usize) {
         for (node, weight) in self.before.iter().take(nodes) {
             fs::write(folder.join(format!("node{node}")), format!("{weight}\n")).ok();

@@ -8,7 +8,7 @@ use crate::far_memory::FarMemory;
 /// The share of CPU time or memory that counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
 
-/// A node with less than a part in so many of what is far is left as it is.
+/// A node with less than a part in this many of what is far is left as it is.
 const FEW: u64 = 20;
 
 /// What mends a process.

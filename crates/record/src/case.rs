@@ -75,7 +75,7 @@ pub struct Stream {
     pub pause_cycles: u32,
 }
 
-/// A thread pauses after so many bytes of each array.
+/// A thread pauses after this many bytes of each array.
 pub const PAUSED_BYTES: u64 = 1024;
 
 /// One thread that follows pointers through memory: no load can begin before the one before

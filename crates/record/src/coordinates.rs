@@ -265,7 +265,7 @@ pub struct HybridCoordinates {
     pub threads: u32,
 }
 
-/// Of so many pages in turn those in the fast and those in the slow memory.
+/// Of this many pages in turn those in the fast and those in the slow memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

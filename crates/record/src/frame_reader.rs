@@ -182,7 +182,7 @@ fn frame_end(input: &mut (impl Read + Seek), start: u64) -> io::Result<Option<u6
     }
 }
 
-/// A little-endian number of so many bytes; `None` at the end of the input.
+/// A little-endian number of this many bytes; `None` at the end of the input.
 fn read_number(input: &mut impl Read, at: &mut u64, count: u64) -> io::Result<Option<u64>> {
     let mut bytes = Vec::new();
     let read = input.take(count).read_to_end(&mut bytes)?;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use zstd::stream::write::Encoder;
 
-/// A frame that holds so many bytes of text is ended: what is kept of a torn one is little.
+/// A frame that holds this many bytes of text is ended: what is kept of a torn one is little.
 const MOST: usize = 1 << 20;
 
-/// At the end of a round frames from so many bytes on are ended; shorter ones compress badly.
+/// At the end of a round frames from this many bytes on are ended; shorter ones compress badly.
 const ENOUGH: usize = 256 << 10;
 
 /// Text waits so long at most until the next line pushes it out.

@@ -226,7 +226,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Where the file goes on, of which so many bytes of text are whole lines.
+    /// Where the file goes on, of which this many bytes of text are whole lines.
     fn end(self, length: u64) -> FileEnd {
         match self.text {
             Text::Plain(_) => FileEnd::Lines { length },

@@ -58,9 +58,9 @@ struct Addition {
 pub enum FileEnd {
     /// Nothing was written yet.
     Unwritten,
-    /// JSON Lines: after so many bytes, at the end of the last whole line.
+    /// JSON Lines: after this many bytes, at the end of the last whole line.
     Lines { length: u64 },
-    /// Compressed: after so many bytes, at the end of the last whole frame, with the whole lines of
+    /// Compressed: after this many bytes, at the end of the last whole frame, with the whole lines of
     /// the torn frame behind it; `None` where a torn end cannot be cut off.
     Frames { length: u64, lines_after: Option<Vec<u8>> },
 }

@@ -82,7 +82,7 @@ pub struct ActorSample {
 }
 
 impl ActorSample {
-    /// Of each byte that a device copies so many can cross between the last cache and memory:
+    /// Of each byte that a device copies this many can cross between the last cache and memory:
     /// itself, and where the host's pages are pageable, the driver's own write and read of it.
     pub const MOST_DEVICE_TRAFFIC: u64 = 3;
 }
@@ -221,7 +221,7 @@ const COARSEST_SHARES: f64 = 0.1;
 const LARGEST_BASE_PAGE: u64 = 64 << 10;
 
 impl PageNodes {
-    /// In what these pages of an actor with so many threads are not where the policy puts
+    /// In what these pages of an actor with this many threads are not where the policy puts
     /// them; `None` where they are.
     pub fn misplacement(
         &self,

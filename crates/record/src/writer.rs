@@ -31,7 +31,7 @@ enum Sink {
     Nowhere,
 }
 
-/// A file with so many bytes that are to stay.
+/// A file with this many bytes that are to stay.
 struct RecordFile {
     file: File,
     path: PathBuf,

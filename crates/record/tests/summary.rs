@@ -6,7 +6,7 @@ use nearfar_record::{
 };
 use nearfar_specimen::{done, stream, window as window_of, with_flops};
 
-/// A window of one second in which the threads moved so many bytes.
+/// A window of one second in which the threads moved this many bytes.
 fn sample(round: u32, window: u32, threads: &[f64], disturbed: bool) -> Sample {
     sample_of(vec![actor(threads, 0.0)], round, window, disturbed)
 }
@@ -17,7 +17,7 @@ fn sample_of(actors: Vec<ActorSample>, round: u32, window: u32, disturbed: bool)
     Sample { window, disturbances, ..window_of("c", round, actors) }
 }
 
-/// An actor whose threads moved so many bytes, with so many operations each.
+/// An actor whose threads moved this many bytes, with this many operations each.
 fn actor(threads: &[f64], flops: f64) -> ActorSample {
     let memory = nearfar_machine::MemoryPolicy::Preferred(0);
     let stream =

@@ -13,10 +13,10 @@ use simulated_pairs::{Found, Machines, alarms, compare, record};
 
 const PAIRS: u64 = 200;
 
-/// Of so many sound pairs of records at most so many may have a finding.
+/// Of this many sound pairs of records at most this many may have a finding.
 const MOST_ALARMS: usize = 2;
 
-/// In so many pairs of records the slower pair of nodes must be found, and nothing else.
+/// In this many pairs of records the slower pair of nodes must be found, and nothing else.
 const FEWEST_FOUND: usize = 195;
 
 /// Further machines, with their own noise, modes of unpinned threads among it.

@@ -1,4 +1,4 @@
-//! Values as they are printed: with so many digits, in a unit.
+//! Values as they are printed: with this many digits, in a unit.
 
 use nearfar_units::words;
 use serde::Deserialize;

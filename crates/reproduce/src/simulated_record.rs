@@ -57,7 +57,7 @@ pub(crate) fn measure(
     simulate(machine, inputs, noise).map_err(refused(what()))
 }
 
-/// Experiments by so many rounds of one window each.
+/// Experiments by this many rounds of one window each.
 pub(crate) fn rounds(experiments: Vec<Experiment>, rounds: u32, suite: Suite) -> Inputs {
     Inputs {
         windows_per_round: 1,

@@ -41,7 +41,7 @@ pub(crate) struct Pair {
 /// A weight is at least this: smaller ones come from figures that no machine has.
 const LEAST_WEIGHT: f64 = 1e-30;
 
-/// Between so many points the law is straight within 1e-5.
+/// Between this many points the law is straight within 1e-5.
 const CURVE_STEPS: usize = 1024;
 
 /// T/C = s (s^p + (1 - s)^p)^(-1/p), which is (O^-p + C^-p)^(-1/p) / C at s = O / (O + C).

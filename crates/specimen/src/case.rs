@@ -82,7 +82,7 @@ pub fn hybrid(
     }
 }
 
-/// A chase of an initiator on a node, alone or beside a thread that loads and pauses for so many cycles.
+/// A chase of an initiator on a node, alone or beside a thread that loads and pauses for this many cycles.
 pub fn latency(
     initiator: u32,
     memory_node: u32,

@@ -79,7 +79,7 @@ pub fn add_alone(record: &mut Record, place: Coordinates, rounds: &[f64]) {
     add_at(record, place, rounds.iter().map(|&together| [together]));
 }
 
-/// Adds a chase whose accesses take so many ns in each round, and what the thread beside it moves in
+/// Adds a chase whose accesses take this many ns in each round, and what the thread beside it moves in
 /// each, useful bytes/s.
 pub fn add_chase(record: &mut Record, place: LatencyCoordinates, ns: &[f64], beside: &[f64]) {
     let of_round = |(round, ns): (usize, &f64)| {

@@ -125,7 +125,7 @@ pub fn window(case: &str, round: u32, actors: Vec<ActorSample>) -> Sample {
     }
 }
 
-/// A run of a program that took so many seconds.
+/// A run of a program that took this many seconds.
 pub fn run_of(case: &str, round: u32, seconds: f64, metric: Option<f64>) -> Sample {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some seconds")]
     let window_ns = (seconds * 1e9) as u64;

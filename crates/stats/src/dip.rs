@@ -39,7 +39,7 @@ pub fn dip(ascending: &[f64]) -> Option<f64> {
     Some(steps / (2.0 * (ascending.len() as f64)))
 }
 
-/// How often so many values drawn evenly have a larger dip: what a single mode does at most. From
+/// How often this many values drawn evenly have a larger dip: what a single mode does at most. From
 /// [`LEAST_DIP_P`] on, which stands for so much and less; 1 below the smallest tabulated dip. `None` for
 /// fewer values than 20.
 pub(crate) fn dip_p(dip: f64, values: usize) -> Option<f64> {
@@ -58,7 +58,7 @@ pub(crate) fn dip_p(dip: f64, values: usize) -> Option<f64> {
     })
 }
 
-/// The dip that a share of samples of so many values drawn evenly exceeds: the gate's 1 %.
+/// The dip that a share of samples of this many values drawn evenly exceeds: the gate's 1 %.
 pub(crate) fn dip_exceeded_by_one_percent(values: usize) -> Option<f64> {
     Some(scaled_quantiles(values)?[ONE_PERCENT] / (values as f64).sqrt())
 }

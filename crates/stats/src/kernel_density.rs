@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 /// Points within one bandwidth.
 const POINTS: f64 = 6.0;
 
-/// The kernel ends so many bandwidths from its middle, where it is 4e-6 of its height.
+/// The kernel ends this many bandwidths from its middle, where it is 4e-6 of its height.
 const REACH: f64 = 5.0;
 
 /// Points at most: values so far apart that they need more have wider kernels.
@@ -75,7 +75,7 @@ impl KernelDensity {
     }
 
     /// How many standard errors lie between a peak and a lower height, as differences of counts
-    /// with Poisson errors, among so many values.
+    /// with Poisson errors, among this many values.
     pub(crate) fn depth(&self, peak: f64, valley: f64, values: usize) -> f64 {
         // A Gaussian kernel weighs as many values as lie evenly in 2 sqrt(pi) bandwidths.
         let counted = 2.0 * std::f64::consts::PI.sqrt() * (values as f64) * self.bandwidth;

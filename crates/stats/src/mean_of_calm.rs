@@ -6,7 +6,7 @@
 
 use crate::median::median;
 
-/// Values farther from the median than so many median absolute deviations do not count: 5 standard
+/// Values farther from the median than this many median absolute deviations do not count: 5 standard
 /// deviations of normal values.
 const FAR: f64 = 7.4;
 

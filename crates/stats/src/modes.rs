@@ -26,7 +26,7 @@ const FEWEST_IN_MODE: usize = 15;
 pub enum Modes {
     /// Fewer values than [`FEWEST_FOR_MODES`].
     TooFew,
-    /// No more than one mode is shown by so many values: there may be more.
+    /// No more than one mode is shown by this many values: there may be more.
     NotShown(ModeEvidence),
     /// At least two, the lowest first.
     Shown(ModeEvidence, Vec<Mode>),
@@ -192,7 +192,7 @@ fn valley_threshold(values: usize) -> f64 {
 /// 95 % of standard normal values are nearer to 0.
 const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
 
-/// 95 % interval of a share by so many successes of so many trials; from 0 to 1 without trials.
+/// 95 % interval of a share by this many successes of this many trials; from 0 to 1 without trials.
 /// Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
 /// Journal of the American Statistical Association 22 (1927), 209-212.
 fn proportion_interval(successes: usize, trials: usize) -> (f64, f64) {

@@ -33,7 +33,7 @@ pub fn pooled_deviation(deviations: &[(f64, usize)]) -> Option<f64> {
     median(&corrected)
 }
 
-/// Standard deviation of the largest of so many standard normal values: 1 for one,
+/// Standard deviation of the largest of this many standard normal values: 1 for one,
 /// 0.67 for five. Tabulated after Tippett (Biometrika 17, 1925) and Teichroew (Ann.
 /// Math. Stat. 27, 1956), linear in the logarithm of the count between, the last for more.
 pub fn deviation_of_largest(count: usize) -> f64 {

@@ -24,7 +24,7 @@ pub fn normal_quantile(probability: f64) -> Option<f64> {
     Some(magnitude.copysign(centred))
 }
 
-/// Expected range of so many standard normal values, by Blom's approximation
+/// Expected range of this many standard normal values, by Blom's approximation
 /// (tables of control charts call it d2): 0 for one, 1.18 for two, 5.0 for a hundred.
 pub fn expected_range(count: usize) -> f64 {
     if count < 2 {

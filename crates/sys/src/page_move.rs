@@ -11,7 +11,7 @@ use crate::page_sizes::HUGE_PAGE_BYTES;
 use crate::refusal::{Errno, Refusal};
 
 /// The kernel gives up a call at the first pages that will not move, and some will a moment
-/// later: what is left is tried again as long as it becomes less, so many times at most.
+/// later: what is left is tried again as long as it becomes less, this many times at most.
 const ATTEMPTS: usize = 8;
 
 /// What became of pages that were to be on certain nodes.
@@ -159,7 +159,7 @@ impl Strays {
         self.to_move.values().map(Vec::len).sum()
     }
 
-    /// Why pages are left: of those that could move, by what the kernel said of so many when they
+    /// Why pages are left: of those that could move, by what the kernel said of this many when they
     /// were asked to.
     fn reasons(&self, said: BTreeMap<Errno, u64>) -> BTreeMap<Option<Errno>, u64> {
         let mut unexplained = self.count() as u64;

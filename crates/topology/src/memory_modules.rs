@@ -103,7 +103,7 @@ fn structures_announced(mut bytes: Vec<u8>) -> Result<Option<usize>, String> {
         let checked = SMBiosEntryPoint64::try_from(bytes);
         return checked.map(|_| None).map_err(|error| refused(error.to_string()));
     }
-    // The crate takes exactly so many bytes and panics at others.
+    // The crate takes exactly this many bytes and panics at others.
     bytes.truncate(SMBiosEntryPoint32::MINIMUM_SIZE);
     SMBiosEntryPoint32::try_from(bytes)
         .map(|entry_point| Some(entry_point.number_of_smbios_structures().into()))

@@ -9,7 +9,7 @@ pub fn excerpt(text: &str) -> String {
     excerpt_of(text, MOST)
 }
 
-/// The same with at most so many characters, for what another parser said of foreign text.
+/// The same with at most this many characters, for what another parser said of foreign text.
 pub fn excerpt_of(text: &str, most: usize) -> String {
     let mut short = String::new();
     for letter in text.chars().take(most) {

@@ -48,7 +48,7 @@ pub(crate) fn split_number(text: &str) -> Result<(f64, &str), QuantityError> {
     }
 }
 
-/// A number in so many significant digits, without exponent: 12.3, 0.0451, 1234.
+/// A number in this many significant digits, without exponent: 12.3, 0.0451, 1234.
 pub fn format_significant(value: f64, digits: u32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.0}");

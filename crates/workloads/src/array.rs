@@ -23,7 +23,7 @@ pub struct ArrayPlan {
 }
 
 impl ArrayPlan {
-    /// An array of `count` things of so many elements of `T`, shared out thing by thing.
+    /// An array of `count` things of this many elements of `T`, shared out thing by thing.
     pub fn shared<T>(
         name: &'static str,
         (count, unit): (usize, usize),

@@ -80,7 +80,7 @@ impl ChaseK {
         1 << LOG_STEPS.saturating_sub(self.log_lines)
     }
 
-    /// Follows all lists of a thread so many times.
+    /// Follows all lists of a thread this many times.
     fn chase(&self, lines: &[Line], passes: usize) -> Chased {
         match self.lists {
             1 => follow::<1>(lines, passes),
@@ -92,7 +92,7 @@ impl ChaseK {
         }
     }
 
-    /// What threads that have so many lines each should find.
+    /// What threads that have this many lines each should find.
     fn expected(&self, lines_of_threads: impl Iterator<Item = usize>) -> Chased {
         sum(lines_of_threads.map(|lines| {
             let places = lines as u64 * (lines as u64).saturating_sub(1) / 2;

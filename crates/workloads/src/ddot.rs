@@ -12,7 +12,7 @@ use crate::team::{Team, cut};
 use crate::traffic::{ArrayTraffic, PhaseTraffic};
 use crate::verification::Check;
 
-/// Elements of the vectors repeat after so many: small integers, whose products add up exactly in any
+/// Elements of the vectors repeat after this many: small integers, whose products add up exactly in any
 /// order.
 const PERIODS: [usize; 2] = [7, 5];
 

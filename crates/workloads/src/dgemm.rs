@@ -22,9 +22,9 @@ const WARM_UP: usize = 64;
 /// Elements are integers from -4 to 4: sums of their products are exact.
 const LARGEST: u64 = 4;
 
-/// The library multiplies so many rows of A at a time,
+/// The library multiplies this many rows of A at a time,
 const HEIGHT: usize = 1024;
-/// by so many rows of B: what is added to these rows of C, all of them, before the next rows of B.
+/// by this many rows of B: what is added to these rows of C, all of them, before the next rows of B.
 const DEPTH: usize = 256;
 
 /// dgemm of a class.

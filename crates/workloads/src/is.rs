@@ -127,7 +127,7 @@ impl Is {
         self.log_range - self.log_buckets
     }
 
-    /// The fraction of keys that are expected in the first so many buckets: a key is the sum of
+    /// The fraction of keys that are expected in the first this many buckets: a key is the sum of
     /// four even deviates.
     fn expected_below(&self, buckets: usize) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "at most 2^10")]

@@ -17,7 +17,7 @@ pub trait Program: Send + Sync {
     /// What its work is counted in: a rate is work / second.
     fn unit(&self) -> &'static str;
 
-    /// What the timed part of a run moves between memory and a last-level cache of so many bytes that all
+    /// What the timed part of a run moves between memory and a last-level cache of this many bytes that all
     /// its threads share: an array, or what of it one pass comes back to, that stays in the cache moves
     /// once.
     fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic>;
@@ -33,7 +33,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::team::Team;
 
-    /// What a run by so many threads finds.
+    /// What a run by this many threads finds.
     pub fn checks_of(program: &dyn Program, threads: usize) -> Vec<Check> {
         let team = Team::of_threads(threads).unwrap();
         let plans = program.arrays(threads);

@@ -84,7 +84,7 @@ impl Team {
         done.into_iter().flatten().collect()
     }
 
-    /// Each thread's share of so many things.
+    /// Each thread's share of this many things.
     pub fn shares(&self, count: usize) -> Vec<std::ops::Range<usize>> {
         shares(count, self.threads())
     }

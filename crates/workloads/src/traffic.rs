@@ -24,7 +24,7 @@ pub struct ArrayTraffic {
 }
 
 impl ArrayTraffic {
-    /// Read from one end to the other, so many bytes in all.
+    /// Read from one end to the other, this many bytes in all.
     pub fn read(array: &'static str, bytes: f64) -> Self {
         Self { array, read_bytes: bytes, written_bytes: 0.0, random_lines: 0.0 }
     }

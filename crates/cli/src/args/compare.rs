@@ -3,10 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use nearfar_document::Format;
 use nearfar_model::PRACTICAL_FLOOR;
 use nearfar_units::parse_ratio;
 
+use super::choice::{Choice, one_of};
 use crate::output::AnswerForm;
+
+/// Forms of a comparison.
+const FORMATS: [Choice<Format>; 4] = [
+    (Format::Html, "a page with charts, in one file"),
+    (Format::Markdown, "for an issue or a wiki"),
+    (Format::Tex, "for a paper (pdflatex)"),
+    (Format::Json, "the comparison as data"),
+];
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {
@@ -17,9 +27,13 @@ pub struct CompareArguments {
     /// A difference that does not matter in practice: 2%, 0.02
     #[arg(long, value_name = "PERCENT", default_value_t = PRACTICAL_FLOOR, value_parser = parse_floor)]
     pub floor: f64,
-    /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json
+    /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json; - is
+    /// standard output, in place of the answer
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The form, whatever the file is called
+    #[arg(long, requires = "out", value_parser = one_of(&FORMATS, Format::ending))]
+    pub format: Option<Format>,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,

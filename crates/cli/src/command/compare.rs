@@ -15,15 +15,18 @@ use crate::written_file::WritableFile;
 use crate::{output, record_file};
 
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
-    let is_stdin = |path: &Path| path.as_os_str() == "-";
-    if is_stdin(&arguments.a) && is_stdin(&arguments.b) {
+    let is_standard = |path: &Path| path.as_os_str() == "-";
+    if is_standard(&arguments.a) && is_standard(&arguments.b) {
         bail!("both records are standard input, which holds one; name a file for the other");
     }
     let cannot_write = |path: &Path| format!("cannot write {}", path.display());
     let out = match arguments.out.as_deref() {
         Some(path) => {
-            let format = form(path)?;
-            let file = WritableFile::find(path).with_context(|| cannot_write(path))?;
+            let format = form(path, arguments.format)?;
+            // What goes to standard output is written in place of the answer.
+            let file = (!is_standard(path))
+                .then(|| WritableFile::find(path).with_context(|| cannot_write(path)))
+                .transpose()?;
             Some((path, format, file))
         }
         None => None,
@@ -38,7 +41,11 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         );
     }
     let written = match out {
-        Some((path, format, file)) => {
+        Some((_, format, None)) => {
+            output::print_by(|out| write_comparison(format, &view, out))?;
+            return Ok(status(&view));
+        }
+        Some((path, format, Some(file))) => {
             file.write_by(|out| write_comparison(format, &view, out))
                 .with_context(|| cannot_write(path))?;
             Some(path)
@@ -49,17 +56,22 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     if let Some(path) = written {
         output::note(&format!("comparison: {}", printable(&path.display().to_string())));
     }
-    Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
+    Ok(status(&view))
+}
+
+fn status(view: &Comparison) -> ExitStatus {
+    if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done }
 }
 
 /// The form that a file's name asks for, if a comparison has it.
-fn form(path: &Path) -> anyhow::Result<Format> {
-    let format = Format::of(path)
+fn form(path: &Path, asked: Option<Format>) -> anyhow::Result<Format> {
+    let format = asked
+        .or_else(|| Format::of(path))
         .filter(|format| !matches!(format, Format::Csv | Format::Metrics))
         .with_context(|| {
             format!(
                 "{}: a comparison is written as .html, .md, .tex or .json, by the ending of the \
-                 file's name",
+                 file's name or by --format",
                 path.display()
             )
         })?;

@@ -69,7 +69,7 @@ fn a_limit_on_processes_is_a_refusal() {
     assert_said(&doctor, if doctor.status.code() == Some(1) { 1 } else { 0 }, &["the kernel"]);
 }
 
-/// What a limit on address space of so many KiB does: `None` before there is a record.
+/// What a limit on address space of this many KiB does: `None` before there is a record.
 fn status_below(place: &Place, kib: u64) -> Option<i32> {
     fs::remove_file(place.path("r.jsonl")).ok();
     let output = place.sh(&format!("ulimit -v {kib}; exec ./nearfar {SMALL} --out r.jsonl"));

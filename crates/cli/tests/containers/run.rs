@@ -14,7 +14,7 @@ use crate::support::{Place, assert_said, can, refused_by_host, say};
 const BYTES: u64 = 8 << 20;
 
 /// Words of a line of shell that make a file, by which it shows whether the program ran, and
-/// then become a program that touches [`BYTES`], holds them for so many ms and says so.
+/// then become a program that touches [`BYTES`], holds them for this many ms and says so.
 fn program(hold_ms: u32) -> String {
     format!("bash -c 'touch ran; exec ./toucher -m 8 -h {hold_ms}'")
 }

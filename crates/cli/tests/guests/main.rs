@@ -18,6 +18,7 @@ mod run_launch;
 mod sensitivity;
 mod table;
 mod turns;
+mod workloads;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -38,7 +38,7 @@ fn kernel_weights(weights: [u32; 4]) -> String {
     weights.iter().enumerate().map(write).collect()
 }
 
-/// Every placement on a machine of so many nodes with so many CPUs each, and what it must give.
+/// Every placement on a machine of this many nodes with this many CPUs each, and what it must give.
 fn placements(nodes: u32, cpus_of_node: u32) -> Vec<(String, Expected)> {
     let all: Vec<u32> = (0..nodes).collect();
     let last = nodes - 1;

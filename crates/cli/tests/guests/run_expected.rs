@@ -52,7 +52,7 @@ pub enum Pinned {
 }
 
 impl Pinned {
-    /// On how many of several groups of equal size so many threads must be, each on a CPU.
+    /// On how many of several groups of equal size this many threads must be, each on a CPU.
     fn groups(self, threads: usize, groups: usize, cpus: usize) -> usize {
         match self {
             Self::Near => threads.div_ceil(cpus / groups),

@@ -24,4 +24,5 @@ mod schema_text;
 mod strangers;
 mod support;
 mod this_machine;
+mod workload;
 mod written;

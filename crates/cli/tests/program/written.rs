@@ -89,3 +89,17 @@ fn nothing_is_sent_that_terminals_obey() {
         assert_eq!(obeyed, None, "{command} {then}: {said}");
     }
 }
+
+/// A comparison goes to standard output in place of the answer, in the form that is asked for.
+#[test]
+fn a_comparison_is_piped() {
+    let folder = folder_with_record();
+    let piped = sh(folder.path(), "$nearfar compare r.jsonl r.jsonl -o - --format json");
+    let piped: serde_json::Value = serde_json::from_str(&piped).unwrap();
+    assert_eq!(piped["schema"], "nearfar.compare/2");
+    let mut formless = nearfar();
+    let refused =
+        run(formless.current_dir(folder.path()).args(["compare", "r.jsonl", "r.jsonl", "-o", "-"]));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--format"), "{}", text(&refused.stderr));
+}

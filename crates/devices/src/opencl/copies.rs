@@ -130,7 +130,7 @@ impl Copies {
         let handles: Vec<_> = events.iter().map(|event| event.handle).collect();
         // No step has more than two events.
         let count = if handles.len() == 1 { 1 } else { 2 };
-        // SAFETY: so many events of one context, held until the end of this function.
+        // SAFETY: this many events of one context, held until the end of this function.
         let code = unsafe { (functions.wait_for_events)(count, handles.as_ptr()) };
         if code != EXEC_STATUS_ERROR {
             return self.queues[0].succeeded("clWaitForEvents", code);

@@ -280,7 +280,7 @@ fn name_of(difference: &EnvironmentDifference) -> String {
     difference.name.replace('_', " ")
 }
 
-/// Values are told up to so many characters.
+/// Values are told up to this many characters.
 fn environment(found: &RecordComparison, most: usize) -> Option<Section> {
     if found.environment.is_empty() {
         return None;

@@ -26,7 +26,7 @@ pub(crate) fn capitalised(words: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A number to at most so many significant digits, without zeros at its end.
+/// A number to at most this many significant digits, without zeros at its end.
 pub(crate) fn significant(value: f64, digits: u32) -> String {
     let text = format_significant(value, digits);
     if text.contains('.') {
@@ -36,7 +36,7 @@ pub(crate) fn significant(value: f64, digits: u32) -> String {
     }
 }
 
-/// A number to so many decimals, a half away from zero, without zeros at its end.
+/// A number to this many decimals, a half away from zero, without zeros at its end.
 pub(crate) fn rounded(value: f64, decimals: i32) -> String {
     let scale = 10_f64.powi(decimals);
     ((value * scale).round() / scale).to_string()

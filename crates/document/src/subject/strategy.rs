@@ -137,11 +137,16 @@ fn parameters(model: &Strategy) -> Table {
     )
 }
 
-/// In whole percent with signs: `+4 % (-1 % to +15 %)`; nothing but 0 has none.
+/// In whole percent with signs, a gain from 1 on as what it multiplies by: `+4 % (-1 % to +15 %)`,
+/// `x 2.2 (+90 % to x 2.9)`; nothing but 0 has no sign.
 fn signed(ratio: &Estimate<Ratio>) -> String {
     let percent = |ratio: Ratio| {
         let percent = (ratio.0 * 100.0).round();
-        if percent == 0.0 { "0 %".into() } else { format!("{percent:+} %") }
+        match percent {
+            0.0 => "0 %".into(),
+            100.0.. => format!("x {}", significant(1.0 + ratio.0, 2)),
+            _ => format!("{percent:+} %"),
+        }
     };
     let [low, high] = ratio.ends().map(percent);
     format!("{} ({low} to {high})", percent(ratio.value))

@@ -4,7 +4,7 @@
 const LONGEST: usize = 100;
 
 /// The words of a text in lines of at most `width` characters, the first one behind
-/// `first`, the others behind so many spaces. A longer word has a line of its own. Code, which
+/// `first`, the others behind this many spaces. A longer word has a line of its own. Code, which
 /// stands between two backticks, is not divided where a line holds it.
 pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let indent = first.chars().count();

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// A table whose columns behind the first are set in blocks below each other where they are too many
-/// for so many characters; of all but the first these are set right.
+/// for this many characters; of all but the first these are set right.
 pub(crate) fn columns_in_blocks(
     most: usize,
     header: &[String],
@@ -36,7 +36,7 @@ pub(crate) fn columns_in_blocks(
     tables.join("\n")
 }
 
-/// Whether a table needs no more than so many characters.
+/// Whether a table needs no more than this many characters.
 pub(crate) fn fits(header: &[String], rows: &[Vec<String>], most: usize) -> bool {
     let columns = (0..header.len()).map(|column| width_of(header, rows, column));
     MARGIN + columns.sum::<usize>() <= most + AT_END

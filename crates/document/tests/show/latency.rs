@@ -7,7 +7,7 @@ use crate::{record, set_first_thread};
 
 const MEMORY: u64 = 1 << 30;
 
-/// Six rounds of a chase whose accesses take so many ns, at 2.5 GHz.
+/// Six rounds of a chase whose accesses take this many ns, at 2.5 GHz.
 fn add_chase(
     record: &mut Record,
     node: u32,

@@ -33,12 +33,12 @@ impl FlopLoop {
         self.variant
     }
 
-    /// Floating-point operations of so many turns; a fused multiply-add is two.
+    /// Floating-point operations of this many turns; a fused multiply-add is two.
     pub fn flops(&self, turns: u64) -> u64 {
         self.flops.flops(self.variant, turns)
     }
 
-    /// Computes for so many turns, beginning with the same numbers each time; gives the exclusive
+    /// Computes for this many turns, beginning with the same numbers each time; gives the exclusive
     /// or of the bits of all numbers that it ended with, see [`Flops::expected`].
     pub fn run(&self, turns: usize) -> u64 {
         let mut exchange = Exchange { vectors: [[0; 8]; Exchange::VECTORS] };

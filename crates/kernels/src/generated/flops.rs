@@ -56,7 +56,7 @@ impl Precision {
 
 /// Floating-point operations on registers alone.
 ///
-/// There are so many independent chains that none waits for another, and the numbers in them are
+/// There are this many independent chains that none waits for another, and the numbers in them are
 /// never infinite, denormal or constant: a fused multiply-add is a step of the chaotic map
 /// `x = C - x*x`, an addition alternates between `x + A` and `x - A`, a multiplication between
 /// `x*G` and `x*H`, where `G*H` is nearly 1.
@@ -167,7 +167,7 @@ impl Flops {
         self.operation.chains().iter().map(|chains| chains.count * chains.rounds).sum()
     }
 
-    /// Floating-point operations of so many turns; a fused multiply-add is two.
+    /// Floating-point operations of this many turns; a fused multiply-add is two.
     pub fn flops(&self, variant: Variant, turns: u64) -> u64 {
         let of_lane = |chains: &Chains| chains.count * chains.rounds * chains.map.flops();
         let of_lane: u32 = self.operation.chains().iter().map(of_lane).sum();
@@ -185,7 +185,7 @@ impl Flops {
         Ok(FlopLoop::new(*self, variant, code))
     }
 
-    /// What [`FlopLoop::run`] must give for so many turns, computed one number after the other:
+    /// What [`FlopLoop::run`] must give for this many turns, computed one number after the other:
     /// the exclusive or of the bits of all chains' numbers. Takes thousands of times as long.
     pub fn expected(&self, variant: Variant, turns: u64) -> u64 {
         let mut folded = 0;

@@ -163,7 +163,7 @@ impl Mix {
         self.operations * self.arithmetic.flops()
     }
 
-    /// Bytes that the program asks for in so many steps.
+    /// Bytes that the program asks for in this many steps.
     pub fn useful_bytes(&self, steps: u64) -> u64 {
         8 * u64::from(self.loads + self.stores) * steps
     }
@@ -183,7 +183,7 @@ impl Mix {
         self.operations.checked_div(self.loads).unwrap_or(0).max(u32::from(self.operations > 0))
     }
 
-    /// Of so many lines of the source the first takes part in arithmetic.
+    /// Of this many lines of the source the first takes part in arithmetic.
     pub(super) fn lines_per_computed(&self) -> u32 {
         self.loads.checked_div(self.operations).unwrap_or(1).max(1)
     }
@@ -201,7 +201,7 @@ impl Mix {
         Ok(MixLoop::new(*self, variant, code))
     }
 
-    /// What one pass of so many steps over a source that holds `pattern` from `first_index` on
+    /// What one pass of this many steps over a source that holds `pattern` from `first_index` on
     /// gives: exactly for [`Checksum::Xor`], but for rounding for [`Checksum::Sum`].
     pub fn expected(&self, pattern: &Pattern, first_index: u64, steps: u64) -> Checksum {
         let elements = u64::from(self.loads) * steps;

@@ -247,7 +247,7 @@ pub(super) fn cycles_of_sum(variant: Variant) -> usize {
     if variant == Variant::Sse2 { 4 } else { 5 }
 }
 
-/// About so many bytes of code are in an iteration of so many lines.
+/// About this many bytes of code are in an iteration of this many lines.
 fn code_bytes(mix: &Mix, variant: Variant, lines: usize) -> usize {
     /// Of an operation on registers, on the average.
     const OPERATION: usize = 5;

@@ -5,7 +5,7 @@ use crate::portable;
 /// Loads of one iteration of the loop.
 const UNROLL: u64 = 32;
 
-/// Follows pointers for so many accesses; gives where that ends. Each load needs the value of the
+/// Follows pointers for this many accesses; gives where that ends. Each load needs the value of the
 /// one before as its address, without an operation in between.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! One cell of the comparison: a kernel at a level with so many threads.
+//! One cell of the comparison: a kernel at a level with this many threads.
 
 use std::fmt;
 use std::time::Duration;
@@ -78,7 +78,7 @@ fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> WorkingSet {
     memory_working_set(caches, surroundings.environment.available_bytes, None)
 }
 
-/// A kernel at a level with so many threads.
+/// A kernel at a level with this many threads.
 #[derive(Debug)]
 pub struct Cell {
     pub level: Level,

@@ -22,7 +22,7 @@ use crate::surroundings::{Surroundings, on_cpu};
 /// Both sides agree within this fraction.
 const TOLERANCE: f64 = 0.03;
 
-/// How long a run lasts, roughly: so many nanoseconds.
+/// How long a run lasts, roughly: this many nanoseconds.
 const RUN_NS: f64 = 100e6;
 
 /// Nodes that are left only when all were visited: those of 64 pages of 4 KiB.
@@ -98,7 +98,7 @@ fn compare_size(bytes: usize, rounds: u32, out: &mut impl Write) -> anyhow::Resu
     Ok(agree)
 }
 
-/// Times a loop that goes on for so many accesses: once round without a clock, then as long as a
+/// Times a loop that goes on for this many accesses: once round without a clock, then as long as a
 /// run lasts. Gives nanoseconds per access.
 fn time(nodes: usize, mut go_on: impl FnMut(u64)) -> f64 {
     let started = Instant::now();

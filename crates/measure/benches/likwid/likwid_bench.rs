@@ -159,7 +159,7 @@ impl LikwidBench {
         )
     }
 
-    /// Runs a test over `kilobytes` (1000 bytes) of arrays in all, so many times.
+    /// Runs a test over `kilobytes` (1000 bytes) of arrays in all, this many times.
     ///
     /// # Errors
     /// When it fails, runs on other CPUs than asked, or contradicts itself.
@@ -258,12 +258,12 @@ fn parse_run(text: &str, cpus: &[u32]) -> anyhow::Result<Run> {
 }
 
 impl Run {
-    /// Bytes/s of the slowest thread times threads, with so many ticks per second.
+    /// Bytes/s of the slowest thread times threads, with this many ticks per second.
     pub fn rate(&self, clock_hz: f64) -> f64 {
         self.bytes * clock_hz / self.cycles
     }
 
-    /// FLOP/s, with so many ticks per second.
+    /// FLOP/s, with this many ticks per second.
     pub fn flop_rate(&self, clock_hz: f64) -> f64 {
         self.flops * clock_hz / self.cycles
     }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 
-/// All threads, which are not judged, run in one of so many rounds: a full bench then
+/// All threads, which are not judged, run in one of this many rounds: a full bench then
 /// ends within 20 minutes, and they still see all of its time.
 pub const ROUNDS_PER_ROUND_OF_ALL: u32 = 3;
 

@@ -20,7 +20,7 @@ const LSTOPO: &str = "lstopo-no-graphics";
 /// Runs of each program, in turns.
 const RUNS: usize = 15;
 
-/// `nearfar topo` may take so many times what lstopo takes.
+/// `nearfar topo` may take this many times what lstopo takes.
 const MOST_TIMES_LSTOPO: f64 = 2.0;
 
 /// Memory that the program may hold beside its arrays, MiB.

@@ -26,7 +26,7 @@ const INTERLEAVED: f64 = 0.25;
 /// How likely the other streams are on memory of their own initiator.
 const LOCAL: f64 = 0.5;
 
-/// A small machine has few different sets: the search for more ends after so many draws for
+/// A small machine has few different sets: the search for more ends after this many draws for
 /// each that is wanted.
 const DRAWS_FOR_EACH: u32 = 8;
 

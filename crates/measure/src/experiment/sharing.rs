@@ -22,10 +22,10 @@ fn suite_kernels(suite: Suite) -> &'static [&'static str] {
     }
 }
 
-/// Initiators of up to so many cores have every thread count in the full grid.
+/// Initiators of up to this many cores have every thread count in the full grid.
 const EVERY_COUNT_UP_TO: usize = 4;
 
-/// Larger ones have at most so many.
+/// Larger ones have at most this many.
 const MOST_COUNTS: usize = 6;
 
 /// Every memory node with local cores: its initiator beside each other initiator, n x m threads.

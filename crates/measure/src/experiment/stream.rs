@@ -42,7 +42,7 @@ impl<'a> StreamPlan<'a> {
         Self { of, cpus, thread_cpus, threads, memory, write_memory: None, sharers }
     }
 
-    /// The same with so many threads of a group of CPUs, one on a core, in turn over its L3 domains.
+    /// The same with this many threads of a group of CPUs, one on a core, in turn over its L3 domains.
     ///
     /// # Errors
     /// Where it has fewer cores.

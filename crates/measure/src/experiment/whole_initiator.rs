@@ -112,7 +112,7 @@ impl WholeInitiator {
 }
 
 /// The initiators of which an experiment measures what depends on cores and caches alone: in `full`
-/// all, else the first of each kind (so many cores with such caches), and what is then left out.
+/// all, else the first of each kind (this many cores with such caches), and what is then left out.
 pub(super) fn of_each_kind<'a>(
     setting: Setting<'_>,
     initiators: &'a [WholeInitiator],

@@ -2,7 +2,7 @@
 
 use nearfar_machine::Machine;
 
-/// Working sets of memory are so many times the caches involved (STREAM's rule).
+/// Working sets of memory are this many times the caches involved (STREAM's rule).
 const CACHE_MULTIPLE: u64 = 4;
 
 /// Where no cache's size is known. Larger than any last-level cache of 2026 that
@@ -52,8 +52,8 @@ pub fn memory_working_set(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
     /// Bytes of the smallest slice for each element that it has per step, a multiple of the
-    /// page that borders are aligned to: a slice of an array with so many elements per step
-    /// is so many times as long.
+    /// page that borders are aligned to: a slice of an array with this many elements per step
+    /// is this many times as long.
     pub slice_bytes: u64,
     /// Bytes of all slices of all arrays.
     pub total_bytes: u64,

@@ -1,4 +1,4 @@
-//! One thread's chase: so many accesses at a time, and where it must be then.
+//! One thread's chase: this many accesses at a time, and where it must be then.
 
 use nearfar_kernels::Chase;
 use nearfar_record::{Reason, ReasonCode};
@@ -15,7 +15,7 @@ const FIRST_BLOCK: u64 = 4096;
 /// which blocks are cut is that of warm caches.
 const WARM_ACCESSES: u64 = 64 * 1024;
 
-/// Goes on for so many accesses.
+/// Goes on for this many accesses.
 pub(super) type RunChase = fn(&mut Chase<'_>, u64);
 
 /// As the chase does it itself.
@@ -35,7 +35,7 @@ pub(super) struct Chasing<'a> {
 }
 
 impl<'a> Chasing<'a> {
-    /// Lays a cycle through all of `memory`, whose pages are present, in groups of so many bytes.
+    /// Lays a cycle through all of `memory`, whose pages are present, in groups of this many bytes.
     pub fn new(memory: &'a mut [f64], group_bytes: u64, seed: u64, run_chase: RunChase) -> Self {
         let group = usize::try_from(group_bytes).unwrap_or(usize::MAX) / Chase::NODE_BYTES;
         let chase = Chase::new(memory, group.max(1), seed);
@@ -72,7 +72,7 @@ impl Work for Chasing<'_> {
         Ok(())
     }
 
-    /// Checks that it is where so many accesses lead. Once it has left its course it does not
+    /// Checks that it is where this many accesses lead. Once it has left its course it does not
     /// come back to the right place in time, so that the warm-up's end and that of the last
     /// window are times enough: to compute the place takes as long as a group of nodes.
     fn check(&mut self) -> Result<(), Reason> {

@@ -1,4 +1,4 @@
-//! One thread's arithmetic on registers: so many turns at a time, and what they must give.
+//! One thread's arithmetic on registers: this many turns at a time, and what they must give.
 
 use nearfar_kernels::{FlopLoop, Flops, Variant};
 use nearfar_record::{Reason, ReasonCode};
@@ -15,7 +15,7 @@ const FIRST_BLOCK: u64 = 1000;
 /// Calls to warm up by at least: about a millisecond.
 const WARM_CALLS: u64 = 64;
 
-/// Computes for so many turns; gives the exclusive or of all results.
+/// Computes for this many turns; gives the exclusive or of all results.
 pub(super) type RunFlops = fn(&FlopLoop, usize) -> u64;
 
 /// Arithmetic in one instruction set, and what a few turns of it give.

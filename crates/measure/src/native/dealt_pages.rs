@@ -43,7 +43,7 @@ pub(super) enum NotDealt {
     Refused(Reason),
 }
 
-/// The pages to deal out, of a set of which threads have slices of at least so many bytes:
+/// The pages to deal out, of a set of which threads have slices of at least this many bytes:
 /// transparent huge pages where slices have many on each node, else base pages. Reserved pages
 /// are dealt out as they are: they were asked for by that size.
 pub(super) fn dealt_page_size(asked: Pages, nodes: usize, slice_bytes: u64) -> Pages {
@@ -56,7 +56,7 @@ pub(super) fn interleaved_page_size(asked: Pages, nodes: usize, slice_bytes: u64
     page_size(asked, INTERLEAVED_HUGE_PAGES * nodes as u64, slice_bytes)
 }
 
-/// Transparent huge pages where a slice has so many, else base pages.
+/// Transparent huge pages where a slice has this many, else base pages.
 fn page_size(asked: Pages, huge_pages: u64, slice_bytes: u64) -> Pages {
     let enough = huge_pages * HUGE_PAGE_BYTES as u64;
     match asked {

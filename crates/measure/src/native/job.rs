@@ -92,7 +92,7 @@ pub(super) fn cut_slices<'a>(
     jobs.into_iter().flatten().collect()
 }
 
-/// Takes so many elements from the front.
+/// Takes this many elements from the front.
 fn skip<'a>(rest: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
     let (taken, left) = std::mem::take(rest).split_at_mut(count);
     *rest = left;

@@ -31,7 +31,7 @@ pub(super) enum PoolKey {
 }
 
 impl PoolKey {
-    /// For arrays of which a thread has slices of at least so many bytes.
+    /// For arrays of which a thread has slices of at least this many bytes.
     fn new(policy: &MemoryPolicy, pages: Pages, written: bool, slice_bytes: u64) -> Self {
         match policy {
             MemoryPolicy::Weighted(weights) => Self::Dealt {

@@ -84,7 +84,7 @@ impl MemoryLoop {
         }
     }
 
-    /// Runs it so many times over the same arrays.
+    /// Runs it this many times over the same arrays.
     pub fn run(&self, arrays: Arrays<'_>, constants: &Constants, repeats: u32) -> Checksum {
         let Arrays { destination, sources: [b, c] } = arrays;
         match self {
@@ -108,7 +108,7 @@ impl MemoryLoop {
         }
     }
 
-    /// What a pass over the first so many steps of these sources gives.
+    /// What a pass over the first this many steps of these sources gives.
     pub fn expected_sums(
         &self,
         pattern: &Pattern,

@@ -14,7 +14,7 @@ use super::memory_loop::{Arrays, MemoryLoop};
 use super::work::Work;
 use results::{UNWRITTEN, looked_at};
 
-/// Blocks are whole multiples of so many steps, so that every block but a slice's last fills
+/// Blocks are whole multiples of this many steps, so that every block but a slice's last fills
 /// whole turns of the widest loop, and stored lanes stay in step. A pause comes after as many.
 #[expect(clippy::cast_possible_truncation, reason = "a kilobyte")]
 const BLOCK_GRAIN: usize = PAUSED_BYTES as usize / size_of::<f64>();
@@ -26,7 +26,7 @@ const FIRST_BLOCK: usize = 64 * 1024;
 /// blocks are cut is that of warm caches.
 const WARM_BYTES: u64 = 4 << 20;
 
-/// Runs a loop so many times over the same arrays.
+/// Runs a loop this many times over the same arrays.
 pub(super) type RunLoop = fn(&MemoryLoop, Arrays<'_>, &Constants, u32) -> Checksum;
 
 /// A source slice and the number of its first element in the pattern.
@@ -44,7 +44,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds what so many equal passes gave together, as one of them.
+    /// Adds what this many equal passes gave together, as one of them.
     fn add(&mut self, checksum: Checksum, repeats: u32) {
         match checksum {
             Checksum::None => {}
@@ -135,7 +135,7 @@ impl<'a> Stream<'a> {
         self.run_loop = run_loop;
     }
 
-    /// Makes so many dependent additions after each [`BLOCK_GRAIN`] steps from now on.
+    /// Makes this many dependent additions after each [`BLOCK_GRAIN`] steps from now on.
     pub fn pause_for(&mut self, cycles: u32) {
         self.pause_cycles = cycles;
     }
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Does this with a stream over so many steps, and with the bytes of a step.
+    /// Does this with a stream over this many steps, and with the bytes of a step.
     pub(super) fn with_stream<T>(
         name: &str,
         steps: usize,
@@ -314,7 +314,7 @@ mod tests {
         checked.is_err_and(|reason| reason.code == ReasonCode::WrongData)
     }
 
-    /// Runs so many blocks; gives the useful bytes.
+    /// Runs this many blocks; gives the useful bytes.
     pub(super) fn run_blocks(name: &str, steps: usize, block_bytes: u64, blocks: usize) -> u64 {
         with_stream(name, steps, |stream, _| {
             stream.set_block(block_bytes);

@@ -18,7 +18,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn in which each node gets so many pages, spread evenly: the next page goes to the node
+    /// A turn in which each node gets this many pages, spread evenly: the next page goes to the node
     /// that is furthest behind its share.
     pub fn new(weights: &BTreeMap<u32, u32>) -> Self {
         let shared = weights.values().copied().fold(0, greatest_common_divisor).max(1);

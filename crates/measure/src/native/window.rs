@@ -245,7 +245,7 @@ pub(super) struct BlockLog {
 }
 
 impl BlockLog {
-    /// Room for so many notes, its pages present: growing or touching the log while
+    /// Room for this many notes, its pages present: growing or touching the log while
     /// the window is open would disturb what it notes.
     pub fn with_room(notes: usize) -> Self {
         let mut log = Self { notes: vec![(1, 1); notes] };

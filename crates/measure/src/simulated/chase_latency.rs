@@ -48,7 +48,7 @@ impl Answers {
         Ok(sum)
     }
 
-    /// Of a node that has so many bytes of the set, on an idle machine.
+    /// Of a node that has this many bytes of the set, on an idle machine.
     fn node_ns(&self, initiator: &Initiator, node: u32, bytes: f64) -> Result<f64, Reason> {
         let cache = self.simulated.machine.node(node).and_then(|it| it.memory_side_cache_bytes);
         if cache.is_none_or(|cache| bytes > bytes_as_float(cache)) {

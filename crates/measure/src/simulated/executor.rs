@@ -51,7 +51,7 @@ impl SimulatedExecutor {
         })
     }
 
-    /// Makes a signal seem to come after so many runs of cases.
+    /// Makes a signal seem to come after this many runs of cases.
     pub fn interrupt_after(&mut self, runs: u64) {
         self.interrupt_after = Some(runs);
     }

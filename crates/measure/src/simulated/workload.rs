@@ -1,7 +1,7 @@
 //! What a workload takes on a simulated machine, by the traffic that it declares and not by a run.
 //!
 //! A phase takes as long as the slowest of three: its bytes at the rate that streams of loads get,
-//! all initiators at once; its arithmetic at the file's rate; its random lines, so many in flight a
+//! all initiators at once; its arithmetic at the file's rate; its random lines, this many in flight a
 //! thread, at the idle latencies where the file has them.
 
 use std::collections::BTreeMap;

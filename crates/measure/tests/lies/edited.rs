@@ -56,7 +56,7 @@ fn positions(lines: &[Line]) -> Vec<usize> {
     lines.iter().enumerate().filter_map(sample).collect()
 }
 
-/// Gives the first sample's first thread so many times its bytes, and adds all up again.
+/// Gives the first sample's first thread this many times its bytes, and adds all up again.
 fn multiply(lines: &mut [Line], factor: u64) {
     let actor = &mut sample(lines).actors[0];
     actor.threads[0].useful_bytes *= factor;

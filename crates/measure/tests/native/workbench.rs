@@ -53,7 +53,7 @@ impl Workbench {
         Self { machine, executor }
     }
 
-    /// The first CPUs that may be used, at most so many.
+    /// The first CPUs that may be used, at most this many.
     pub fn cpus(&self, count: usize) -> Vec<u32> {
         self.machine.allowed_cpus.iter().take(count).collect()
     }

@@ -20,7 +20,7 @@ fn samples(record: &Record) -> BTreeSet<(String, u32, u32, Work)> {
     record.samples.iter().map(of).collect()
 }
 
-/// A run as a whole, and one that was interrupted after so many runs of cases, each counted from
+/// A run as a whole, and one that was interrupted after this many runs of cases, each counted from
 /// the one before.
 fn whole_and_parts(machine: &SimulatedMachine, inputs: &Inputs, after: &[u64]) -> (Record, Record) {
     let folder = tempfile::tempdir().unwrap();

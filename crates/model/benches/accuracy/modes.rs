@@ -16,10 +16,10 @@ const SEED: u64 = 20_000;
 /// Counts that a record can have: the suites' 30, and up to `--runs 1000`.
 const COUNTS: [usize; 4] = [30, 100, 300, 1000];
 
-/// Promised of every shape with a single mode, of so many values.
+/// Promised of every shape with a single mode, of this many values.
 const MOST_FALSE: f64 = 0.03;
 
-/// Modes of equal width: so many standard deviations from one to the next, their shares, and the rate
+/// Modes of equal width: this many standard deviations from one to the next, their shares, and the rate
 /// that is promised of each of [`COUNTS`]; 0 where nothing is.
 type Row = (f64, &'static [f64], [f64; 4]);
 

@@ -146,7 +146,7 @@ fn judge(machine: &RandomMatrix, error: f64) -> [Verdict; 4] {
     ]
 }
 
-/// The true standard error of a best round: the standard deviation of the best of so many
+/// The true standard error of a best round: the standard deviation of the best of this many
 /// over their quantiles.
 fn true_error(family: &Family) -> f64 {
     const STEPS: u32 = 20_000;

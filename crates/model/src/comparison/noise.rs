@@ -21,11 +21,11 @@ pub(super) const OF_MEDIAN: f64 = 1.2533;
 /// Cases without any noise (a simulation's) differ by what rounding leaves.
 const LEAST_ERROR: f64 = 1e-9;
 
-/// From so many rounds on a median's 95 % interval leaves the lowest and the highest out, so that
+/// From this many rounds on a median's 95 % interval leaves the lowest and the highest out, so that
 /// one outlier does not widen it.
 const ROUNDS_FOR_INTERVAL: usize = 9;
 
-/// Pooled noise counts as known from at most so many rounds: groups are not quite uniform.
+/// Pooled noise counts as known from at most this many rounds: groups are not quite uniform.
 const MOST_FREEDOM: f64 = 100.0;
 
 /// What the cases of a group have in common.

@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 4;
 /// Fewer cases have nothing in common.
 const FEWEST_CASES: usize = 2;
 
-/// Of the cases that use a part, one in so many must differ.
+/// Of the cases that use a part, one in this many must differ.
 const ONE_IN: usize = 4;
 
 /// A part of the machine that cases which differ have in common.
@@ -103,7 +103,7 @@ pub(super) fn parts_in_common(
     parts
 }
 
-/// Log of the likelihood that so many of these cases differ, at the share that fits best.
+/// Log of the likelihood that this many of these cases differ, at the share that fits best.
 fn likelihood(differ: usize, of: usize) -> f64 {
     let (differ, of) = (differ as f64, of as f64);
     let of_part = |part: f64| if part > 0.0 { part * (part / of).ln() } else { 0.0 };

@@ -14,7 +14,7 @@ use super::{Cell, ComparedGroup, FAMILY_ERROR, FEWEST_OF_GROUP, Verdict, ln_floo
 /// So large a part of the cases must agree.
 const AGREEING: f64 = 0.75;
 
-/// A case agrees within so many of its standard errors, or within the floor.
+/// A case agrees within this many of its standard errors, or within the floor.
 const AGREES_WITHIN: f64 = 4.0;
 
 /// From so few rounds nothing is known of how rounds differ.

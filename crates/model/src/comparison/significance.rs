@@ -4,7 +4,7 @@
 
 use nearfar_stats::normal_quantile;
 
-/// The normal score that is as rare as a t of so many degrees of freedom.
+/// The normal score that is as rare as a t of this many degrees of freedom.
 pub(super) fn score_of_t(t: f64, freedom: f64) -> f64 {
     let scale = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0);
     // In logarithms where the square is beyond all numbers.
@@ -16,13 +16,13 @@ pub(super) fn score_of_t(t: f64, freedom: f64) -> f64 {
     (scale * size).copysign(t)
 }
 
-/// The t of so many degrees of freedom that is as rare as a normal score above 0.
+/// The t of this many degrees of freedom that is as rare as a normal score above 0.
 pub(super) fn t_of_score(score: f64, freedom: f64) -> f64 {
     let scale = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0);
     (freedom * ((score / scale).powi(2) / freedom).exp_m1()).sqrt()
 }
 
-/// The score that one of so many cases must exceed, to either side, so that the chance that any
+/// The score that one of this many cases must exceed, to either side, so that the chance that any
 /// does is at most `error`; `None` of no cases.
 pub(super) fn critical_score(cases: usize, error: f64) -> Option<f64> {
     let each = error / (2.0 * cases as f64);

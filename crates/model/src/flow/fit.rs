@@ -10,7 +10,7 @@ use super::case::{FlowCase, FlowLayout};
 use super::parameters::{self, FlowParameter, Parameters, scaled_loads};
 use super::possible::Posterior;
 
-/// A residual beyond so many standard errors counts less (Huber).
+/// A residual beyond this many standard errors counts less (Huber).
 const HUBER: f64 = 2.5;
 /// As many as the reference needed; further ones move predictions by less than they err.
 const MOST_STEPS: u32 = 12;
@@ -18,7 +18,7 @@ const MOST_STEPS: u32 = 12;
 const LONGEST_STEP: f64 = 0.5;
 /// It ends when a step lowers the loss by less than this fraction.
 const TOLERANCE: f64 = 1e-4;
-/// 95 % of a normal distribution lies within so many standard deviations.
+/// 95 % of a normal distribution lies within this many standard deviations.
 const INTERVAL: f64 = 1.96;
 /// A parameter with a posterior deviation above this fraction of its prior one is not bound.
 const BOUND: f64 = 0.5;

@@ -197,7 +197,7 @@ fn ends_of_pairs(cases: Vec<FlowCase>) -> Vec<FlowCase> {
     cases.into_iter().filter(is_end).collect()
 }
 
-/// At most so many of these, evenly chosen; then the others.
+/// At most this many of these, evenly chosen; then the others.
 fn evenly(cases: Vec<FlowCase>, most: usize) -> (Vec<FlowCase>, Vec<FlowCase>) {
     let count = cases.len();
     let most = most.min(count);

@@ -39,7 +39,7 @@ struct Line {
 }
 
 /// Where shares may differ, the slowest of all kinds bends the time between the crossings; a grid
-/// of so many steps a side finds what lies there.
+/// of this many steps a side finds what lies there.
 const STEPS: u32 = 32;
 
 /// Shares that differ by less are the same.

@@ -18,7 +18,7 @@ pub const FEWEST_DRAWN_ROUNDS: usize = 5;
 /// So many of the drawn fits an interval holds.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// Two kinds whose times are within so many standard errors of each other may dominate either
+/// Two kinds whose times are within this many standard errors of each other may dominate either
 /// way.
 const STANDARD_ERRORS: f64 = 3.0;
 

@@ -61,7 +61,7 @@ pub struct LoneCurve {
 }
 
 impl LoneCurve {
-    /// The curve through these points, of a group that was planned with up to so many threads.
+    /// The curve through these points, of a group that was planned with up to this many threads.
     /// A figure of 0 is none: nothing moved in its windows. `None` where none is left.
     pub(crate) fn new(points: impl IntoIterator<Item = LonePoint>, planned: u32) -> Option<Self> {
         let is_sound = |point: &LonePoint| {
@@ -87,7 +87,7 @@ impl LoneCurve {
         self.points.iter().map(|point| point.sum.value.0).fold(0.0, f64::max)
     }
 
-    /// What so many threads move.
+    /// What this many threads move.
     pub fn at(&self, threads: u32) -> (f64, Support) {
         if threads == 0 {
             return (0.0, Support::Measured);
@@ -99,7 +99,7 @@ impl LoneCurve {
         }
     }
 
-    /// How far the figure of so many threads can be off, a fraction: 0 where it was measured;
+    /// How far the figure of this many threads can be off, a fraction: 0 where it was measured;
     /// `None` between counts that lie too far apart, and beyond all of them.
     pub fn room(&self, threads: u32) -> Option<f64> {
         if threads == 0 || self.measured(threads).is_some() {
@@ -110,7 +110,7 @@ impl LoneCurve {
         is_near.then_some(INTERPOLATION_ERROR)
     }
 
-    /// The last point with fewer threads, and the first with so many or more.
+    /// The last point with fewer threads, and the first with this many or more.
     fn neighbours(&self, threads: u32) -> (Option<&LonePoint>, Option<&LonePoint>) {
         let above = self.points.partition_point(|point| point.threads < threads);
         (above.checked_sub(1).and_then(|below| self.points.get(below)), self.points.get(above))

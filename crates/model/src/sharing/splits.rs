@@ -179,7 +179,7 @@ impl SharedGrid {
         Some(Estimate { cases: figure.cases.clone(), ..around(figure.value.0, room) })
     }
 
-    /// All splits of so many processes that the two initiators hold; `None` where there are none.
+    /// All splits of this many processes that the two initiators hold; `None` where there are none.
     pub fn ranking(&self, processes: u32, work: WorkSharing) -> Option<SplitRanking> {
         let (near, far) = (self.local.most_threads, self.remote.most_threads);
         let fewest_near = processes.saturating_sub(far);

@@ -87,7 +87,7 @@ pub struct StrategyInitiator {
 const USUAL_LINE_BYTES: u32 = 64;
 
 impl LineCost {
-    /// Time for a line with so many under way, ns: what limits, latency or bandwidth.
+    /// Time for a line with this many under way, ns: what limits, latency or bandwidth.
     pub fn ns(&self, in_flight: f64) -> f64 {
         (self.latency_ns / in_flight).max(self.transfer_ns)
     }
@@ -243,7 +243,7 @@ fn costs(latencies: &ByPlace, transfers: &ByPlace) -> Option<[LineCost; 4]> {
     Some([own, remote, costs.next()??, costs.next()??])
 }
 
-/// A thread's time for a line where so many share a bandwidth, ns.
+/// A thread's time for a line where this many share a bandwidth, ns.
 fn transfer_ns(threads: u32, line_bytes: u32, bandwidth: &CaseSummary) -> f64 {
     1e9 * f64::from(threads) * f64::from(line_bytes) / bandwidth.sum.median
 }

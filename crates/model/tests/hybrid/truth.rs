@@ -66,7 +66,7 @@ impl Point {
 }
 
 /// The corners, the twelve pairs of which the kind beside takes nine tenths of the other's time, and
-/// a surface of so many points a side off the edges; each with these rounds around the truth.
+/// a surface of this many points a side off the edges; each with these rounds around the truth.
 pub fn points(truth: &Overlap, side: u32, mut rounds: impl FnMut(f64) -> Vec<f64>) -> Vec<Point> {
     let mut points = Vec::new();
     let mut add = |point, load_share, fast| {

@@ -23,7 +23,7 @@ fn joe0() -> Roofline {
     of_machine(&made())
 }
 
-/// The same with points below L1 that fit and points below node 0 that reach so many times its
+/// The same with points below L1 that fit and points below node 0 that reach this many times its
 /// roof.
 fn joe0_with(ratios: &[f64]) -> Roofline {
     const KERNELS: [&str; 3] = ["4l_1fma", "2l_1fma", "1l_1fma"];

@@ -25,7 +25,7 @@ fn class_of(initiator: u32, node: u32) -> usize {
     }
 }
 
-/// A program whose time is so many seconds at home, of which a share moves data.
+/// A program whose time is this many seconds at home, of which a share moves data.
 #[derive(Clone, Copy)]
 pub struct Program {
     pub share: f64,

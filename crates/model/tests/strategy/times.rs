@@ -20,8 +20,8 @@ pub fn record(nodes: u32, [local, remote]: [f64; 2], roofs: [f64; 4]) -> Record 
     record
 }
 
-/// Every roof of a machine with so many nodes that the strategies need, the same for all, useful
-/// bytes/s: those of own nodes, remote ones, one that all use, and all in turn. Rounds are so many
+/// Every roof of a machine with this many nodes that the strategies need, the same for all, useful
+/// bytes/s: those of own nodes, remote ones, one that all use, and all in turn. Rounds are this many
 /// times these.
 pub fn add_roofs(record: &mut Record, nodes: u32, rates: [f64; 4], rounds: &[f64]) {
     let [own, remote, central, spread] =

@@ -54,12 +54,12 @@ pub struct Plan<'a> {
 pub const PLAN: Plan<'static> =
     Plan { kernels: &KERNELS, threads: &[1, 2, 4, 8], rounds: 6, noise: 0.01, seed: 1 };
 
-/// A record of every pair; `share` is what remains of a pair with so many threads.
+/// A record of every pair; `share` is what remains of a pair with this many threads.
 pub fn record(machine: &Machine, plan: &Plan<'_>, share: impl Fn(u32, u32, u32) -> f64) -> Record {
     record_by_round(machine, plan, |initiator, node, threads, _| share(initiator, node, threads))
 }
 
-/// A record of every pair; `share` is what remains of a pair with so many threads in a
+/// A record of every pair; `share` is what remains of a pair with this many threads in a
 /// round.
 pub fn record_by_round(
     machine: &Machine,

@@ -8,7 +8,7 @@ use nearfar_record::{
 
 const LINE_BYTES: f64 = 64.0;
 
-/// The figures of a program that ran for so many seconds. On a machine with one memory node nothing
+/// The figures of a program that ran for this many seconds. On a machine with one memory node nothing
 /// is remote, so that its counter need not be believed.
 pub(crate) fn figures(
     counters: &[ProfileCounter],

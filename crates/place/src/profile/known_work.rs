@@ -35,7 +35,7 @@ const LINE_BYTES: usize = 64;
 /// Accesses of the chase.
 const ACCESSES: u64 = 1_000_000;
 
-/// Memory is so many times the last-level cache; the first half of it is read after all of it was
+/// Memory is this many times the last-level cache; the first half of it is read after all of it was
 /// written, so that none of it is left in the cache.
 const MULTIPLE_OF_CACHE: u64 = 4;
 

@@ -7,7 +7,7 @@ use crate::command::CommandInputs;
 use crate::experiment::Experiment;
 use crate::header::{Executor, Header, Inputs};
 
-/// Far above what any suite asks for; the engine makes room for so many.
+/// Far above what any suite asks for; the engine makes room for this many.
 const MOST_WINDOWS: u32 = 10_000;
 
 /// Ten times as many as a paper made.

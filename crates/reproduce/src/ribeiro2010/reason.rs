@@ -162,7 +162,7 @@ fn never_behind(times: &Times<'_>) -> bool {
     gain(1.0).abs() < 1e-9 && gain(0.0) > 0.0
 }
 
-/// The share of accesses to data that was not placed at which one takes so many times as long as the
+/// The share of accesses to data that was not placed at which one takes this many times as long as the
 /// other: times are straight in it.
 fn crossing(
     times: &Times<'_>,

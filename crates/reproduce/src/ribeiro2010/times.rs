@@ -25,7 +25,7 @@ impl<'m> Times<'m> {
         Self { costs, access }
     }
 
-    /// Time of a strategy with so many accesses to data that was not placed; all else as expected.
+    /// Time of a strategy with this many accesses to data that was not placed; all else as expected.
     pub(super) fn ns(&self, strategy: PlacementStrategy, unplaced_share: f64) -> f64 {
         let with = Parameters { unplaced_share, ..Parameters::EXPECTED };
         self.costs.time(strategy, self.access, &with)

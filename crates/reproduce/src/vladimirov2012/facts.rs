@@ -54,7 +54,7 @@ pub(super) struct ScalingFacts {
     pub best_scatter: BestScatter,
 }
 
-/// Runs of so many threads of one affinity; what is not printed is absent.
+/// Runs of this many threads of one affinity; what is not printed is absent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct ScalingRow {
     pub threads: u32,

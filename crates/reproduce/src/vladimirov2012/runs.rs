@@ -46,7 +46,7 @@ impl Runs {
         self.model.kernels.first().ok_or_else(|| contradiction(KEY, "there is no such kernel"))
     }
 
-    /// Of so many threads of one affinity.
+    /// Of this many threads of one affinity.
     pub(super) fn of(
         &self,
         threads: u32,

@@ -13,10 +13,10 @@ const FIRST: f64 = 0.5;
 /// How often the bandwidth follows from the modes that were found.
 const TURNS: usize = 4;
 
-/// A mode has at least so many values.
+/// A mode has at least this many values.
 const FEWEST: f64 = 3.5;
 
-/// A peak is so many standard errors above its valleys.
+/// A peak is this many standard errors above its valleys.
 const FEWEST_ERRORS: f64 = 1.5;
 
 /// What is counted in.
@@ -172,7 +172,7 @@ fn counts(ascending: &[f64], density: &KernelDensity, peaks: &[Peak]) -> Vec<usi
 
 /// Whether a peak is a mode: it has its share of the sample and valleys that noise hardly makes,
 /// or, with a smaller share, valleys that show it by themselves. The difference between a peak of
-/// so many values and a valley has (1 - valley / peak) sqrt(values) standard errors.
+/// this many values and a valley has (1 - valley / peak) sqrt(values) standard errors.
 fn is_mode(peaks: &[Peak], density: &[f64], at: usize, count: usize, sample: &Sample) -> bool {
     let valleys = [at.checked_sub(1), (at + 1 < peaks.len()).then_some(at)];
     let highest = valleys.into_iter().flatten().map(|at| density[peaks[at].end]);

@@ -23,13 +23,13 @@ pub struct Scratch<'a> {
 /// Places between the halves, lest their addresses be alike but for a page.
 const GAP: usize = 12;
 
-/// Places of the memory in which so many values are transformed.
+/// Places of the memory in which this many values are transformed.
 pub fn scratch_len(values: usize) -> usize {
     2 * (values + GAP)
 }
 
 impl<'a> Scratch<'a> {
-    /// For so many values of all lines.
+    /// For this many values of all lines.
     pub fn new(memory: &'a mut [Complex], values: usize) -> Self {
         let (from, to) = memory.split_at_mut(values + GAP);
         Self { from: &mut from[..values], to: &mut to[..values] }

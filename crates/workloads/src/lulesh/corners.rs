@@ -88,7 +88,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Of arrays of so many bytes, a plane of which comes to `plane` bytes.
+    /// Of arrays of this many bytes, a plane of which comes to `plane` bytes.
     pub fn new(mesh: Mesh, passes: f64, bytes: f64, cache_bytes: f64) -> Self {
         let plane = bytes / real(mesh.edge);
         let moved = if bytes <= cache_bytes { 0.0 } else { passes };

@@ -277,7 +277,7 @@ impl LuleshHourglass {
         Self { mesh, passes, resistance: RESISTANCE }
     }
 
-    /// A cube of so many elements an edge.
+    /// A cube of this many elements an edge.
     pub fn of_edge(edge: usize, passes: usize) -> Self {
         Self { mesh: Mesh { edge: edge.max(1) }, passes, resistance: RESISTANCE }
     }

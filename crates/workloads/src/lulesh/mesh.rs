@@ -14,7 +14,7 @@ pub const SIZE: f64 = 1.125;
 /// How far nodes are shaken along each axis, by the edge of an element.
 const SHAKE: f64 = 0.15;
 
-/// A cube of so many elements an edge. Along x first, then y, then z.
+/// A cube of this many elements an edge. Along x first, then y, then z.
 #[derive(Debug, Clone, Copy)]
 pub struct Mesh {
     pub edge: usize,
@@ -98,7 +98,7 @@ impl Mesh {
         Passes::new(self, real(passes), bytes, cache_bytes)
     }
 
-    /// Corners that meet in the first so many nodes.
+    /// Corners that meet in the first this many nodes.
     fn corners_before(self, node: usize) -> usize {
         if node == self.nodes() {
             return 8 * self.elements();
@@ -152,7 +152,7 @@ impl Mesh {
         })
     }
 
-    /// An array of so many elements of `T` a hexahedron.
+    /// An array of this many elements of `T` a hexahedron.
     pub fn of_elements<T>(
         self,
         name: &'static str,

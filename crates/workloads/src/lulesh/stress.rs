@@ -166,7 +166,7 @@ impl LuleshStress {
         Self { mesh, passes, share: SHARE }
     }
 
-    /// A cube of so many elements an edge.
+    /// A cube of this many elements an edge.
     pub fn of_edge(edge: usize, passes: usize) -> Self {
         Self { mesh: Mesh { edge: edge.max(1) }, passes, share: SHARE }
     }

@@ -48,17 +48,17 @@ impl Registers {
     /// The register of the product.
     const PRODUCT: u32 = 2;
 
-    /// The register of a load that so many come before.
+    /// The register of a load that this many come before.
     fn loaded(count: usize) -> u32 {
         if count.is_multiple_of(2) { 0 } else { 1 }
     }
 
-    /// Of the operations that so many come before.
+    /// Of the operations that this many come before.
     fn accumulator(&self, count: u32) -> u32 {
         self.first_accumulator + count % self.accumulators
     }
 
-    /// Of the stores that so many come before.
+    /// Of the stores that this many come before.
     fn lane(&self, count: usize) -> u32 {
         let lane = u32::try_from(count).unwrap_or(u32::MAX) % self.lanes;
         self.first_accumulator + self.accumulators + lane

@@ -125,7 +125,7 @@ fn ratio_within(low: f64, high: f64, most: u32) -> Option<(u32, u32)> {
     })
 }
 
-/// Points at which loads are so many tenths of all bytes and the fast memory has so many tenths
+/// Points at which loads are this many tenths of all bytes and the fast memory has this many tenths
 /// of both arrays: all of an 11 x 11 grid but the corners, or six off its edges.
 pub(super) fn surface(all: bool) -> Vec<PointSetting> {
     let (loads, fast): (Vec<u32>, Vec<u32>) =

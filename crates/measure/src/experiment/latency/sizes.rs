@@ -24,7 +24,7 @@ const LARGEST: u64 = GIB;
 /// How many sizes a curve has where time is short, with that on memory.
 const FEW: usize = 6;
 
-/// Of a set the chase touches one line in so many. In caches that find lines by plain bits of
+/// Of a set the chase touches one line in this many. In caches that find lines by plain bits of
 /// the address these lines crowd in as large a part of the cache, and the set counts as a whole;
 /// where the address is hashed, as in most last-level caches, only the lines count.
 const LINES_PER_NODE: u64 = Chase::NODE_BYTES / 64;

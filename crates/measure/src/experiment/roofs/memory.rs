@@ -11,7 +11,7 @@ use crate::experiment::omitted::{omitted, one_initiator};
 use crate::experiment::setting::{Loop, Setting};
 use crate::experiment::whole_initiator::WholeInitiator;
 
-/// Up to so many initiators every number of them that contend is measured in `full`, beyond
+/// Up to this many initiators every number of them that contend is measured in `full`, beyond
 /// powers of two and all.
 const EVERY_COUNT_UP_TO: usize = 8;
 
@@ -175,7 +175,7 @@ fn interleaved<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Ve
     several.flat_map(|initiator| kinds.iter().map(move |of| site(initiator, of))).collect()
 }
 
-/// On each node so many initiators, the nearest first. One alone is a site of its own.
+/// On each node this many initiators, the nearest first. One alone is a site of its own.
 fn contended<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Vec<Site<'a>> {
     let all = initiators.len();
     let is_full = setting.inputs.suite == Suite::Full;

@@ -8,7 +8,7 @@ use super::{Source, Stream, Sums};
 /// Elements of a base page: one element of each page is looked at afterwards.
 const PAGE_ELEMENTS: usize = 4096 / size_of::<f64>();
 
-/// Of so many elements that are looked at one is looked at and marked again after the first
+/// Of this many elements that are looked at one is looked at and marked again after the first
 /// pass, just before the windows. A look brings a line into the caches and drives out what
 /// the pass left there: of 256 MiB 4 MiB by one line of every page, 256 KiB by these. A few
 /// marks show what is not walked.

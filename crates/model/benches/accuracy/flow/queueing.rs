@@ -37,7 +37,7 @@ fn thread_time(capacities: &Capacities, load: &Load) -> f64 {
     load.shares.iter().map(time).sum()
 }
 
-/// A closed network of queues: each thread has so many lines under way, which wait in the queue of
+/// A closed network of queues: each thread has this many lines under way, which wait in the queue of
 /// every part, first come first served, and think in between. Approximate mean value analysis
 /// (Schweitzer; Bard 1979): a line finds the queue of the others and of its own class less its
 /// part.

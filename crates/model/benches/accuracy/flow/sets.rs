@@ -10,7 +10,7 @@ use super::machine::Machine;
 /// Cases with several streams that are fitted of an experiment, as of a record.
 const MOST_CASES: usize = 32;
 
-/// Of what the suite `standard` measures the cases that are fitted, by one kernel, with so many
+/// Of what the suite `standard` measures the cases that are fitted, by one kernel, with this many
 /// random sets.
 pub fn sets(machine: &Machine, mixes: usize, random: &mut Rng) -> Vec<(Experiment, Vec<Load>)> {
     let mut sets = Vec::new();

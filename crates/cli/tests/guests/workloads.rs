@@ -1,0 +1,90 @@
+//! `workload` in guests: every strategy puts the pages of a program's arrays where it says, by the
+//! kernel's word, and the program's result is right.
+
+use serde_json::Value;
+
+use crate::boot::{NEW, OLD};
+use crate::{in_guest, left, table};
+
+const PROGRAMS: [&str; 3] = ["cg", "mg", "elastic"];
+
+const STRATEGIES: [&str; 4] = ["first-touch", "parallel-init", "round-robin", "memory-bind"];
+
+/// One thread on each node: whose page it is shows on which it is.
+const THREADS: u64 = 4;
+
+/// Pages that a thread's share may miss, at its borders, and that round-robin may be uneven by.
+const SLACK: f64 = 2.0;
+
+fn script() -> String {
+    let run = |program: &str, strategy: &str| {
+        let name = format!("/out/{program}.{strategy}");
+        format!(
+            "as-nobody nearfar workload {program}.S --threads {THREADS} --init {strategy} --json \
+             >{name}.json 2>{name}.said\necho $? >{name}.status\n"
+        )
+    };
+    let runs =
+        PROGRAMS.iter().flat_map(|program| STRATEGIES.map(|strategy| run(program, strategy)));
+    let balancing = "echo 0 >/proc/sys/kernel/numa_balancing\n";
+    format!("{balancing}{}", runs.collect::<String>())
+}
+
+/// In what an array's pages are not where its strategy puts them.
+fn misplaced(array: &Value, strategy: &str) -> Option<String> {
+    let is_hot = array["is_hot"].as_bool().unwrap();
+    for when in ["before", "after"] {
+        let pages = &array["proof"][when]["pages"];
+        let on = |node: usize| pages[node.to_string()].as_u64().unwrap_or(0) as f64;
+        let counts: Vec<f64> = (0..4).map(on).collect();
+        let total: f64 = counts.iter().sum();
+        let is_divided = strategy == "parallel-init" || (strategy == "memory-bind" && is_hot);
+        let is_there = match strategy {
+            "round-robin" => counts.iter().all(|count| (count - total / 4.0).abs() <= SLACK),
+            // An array that is not shared out evenly has more on some nodes; each that has several
+            // pages a thread has some on every node.
+            _ if is_divided => total < 64.0 || counts.iter().all(|&count| count >= total / 16.0),
+            _ => (counts[0] - total).abs() < f64::EPSILON,
+        };
+        if !is_there {
+            return Some(format!("{} {when}: {counts:?}", array["name"]));
+        }
+    }
+    None
+}
+
+fn judge(suite: &'static str) {
+    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script());
+    for program in PROGRAMS {
+        for strategy in STRATEGIES {
+            let file = |ending: &str| left(&ended, &format!("{program}.{strategy}.{ending}"));
+            let said = file("said");
+            assert_eq!(file("status"), "0", "{program} {strategy}: {said}");
+            let report: Value = serde_json::from_str(&file("json")).unwrap();
+            assert_eq!(report["is_verified"], true, "{report}");
+            assert_eq!(report["placement"]["strategy"], strategy);
+            let arrays = report["run"]["arrays"].as_array().unwrap();
+            let wrong = arrays.iter().find_map(|array| misplaced(array, strategy));
+            assert_eq!(wrong, None, "{program} {strategy}");
+            let moved = report["run"]["moved_pages"].as_u64().unwrap();
+            assert_eq!(moved > 0, strategy == "memory-bind", "{program} {strategy}: {moved}");
+        }
+    }
+    table::say(&format!(
+        "amd-2p    {:27} {} programs by {} strategies, pages proven, in all {:.1} s",
+        ended.release,
+        PROGRAMS.len(),
+        STRATEGIES.len(),
+        ended.elapsed.as_secs_f64()
+    ));
+}
+
+#[test]
+fn strategies_place_pages_under_a_new_kernel() {
+    judge(NEW);
+}
+
+#[test]
+fn strategies_place_pages_under_an_old_kernel() {
+    judge(OLD);
+}

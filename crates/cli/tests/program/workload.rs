@@ -1,0 +1,86 @@
+//! `workload`: every one of class S, what it says, and what is refused.
+
+use serde_json::Value;
+
+use crate::support::nearfar;
+
+fn json(arguments: &[&str]) -> Value {
+    let output = nearfar().arg("workload").args(arguments).arg("--json").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_workload_of_class_s_is_verified_and_its_pages_are_proven() {
+    let list = json(&["list"]);
+    let listed = list["workloads"].as_array().unwrap();
+    assert_eq!(listed.len(), 18);
+    for workload in listed {
+        let name = workload["name"].as_str().unwrap();
+        let report = json(&[name, "--class", "S", "--threads", "1"]);
+        assert_eq!(report["workload"], format!("{name}.S"));
+        assert_eq!(report["is_verified"], true, "{report}");
+        assert!(report["rate"].as_f64().unwrap() > 0.0, "{report}");
+        let arrays = report["run"]["arrays"].as_array().unwrap();
+        let bytes: u64 = arrays.iter().map(|array| array["bytes"].as_u64().unwrap()).sum();
+        assert!(bytes > 0, "{report}");
+        for array in arrays {
+            for when in ["before", "after"] {
+                let pages = array["proof"][when]["pages"].as_object().unwrap();
+                let pages: u64 = pages.values().map(|count| count.as_u64().unwrap()).sum();
+                let page = array["proof"][when]["page_bytes"].as_u64().unwrap();
+                assert!(pages * page >= array["bytes"].as_u64().unwrap(), "{array}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_told_with_what_can() {
+    for (words, status, said) in [
+        ("workload cgg", 2, "did you mean 'cg'?"),
+        ("workload cg.Q", 2, "there are S, W, A, B, C"),
+        ("workload bfs.99", 2, "scales from 6 to 31"),
+        ("workload chase-k.3", 2, "a power of two"),
+        ("workload cg.S --class A", 2, "leave --class A out"),
+        ("workload cg.S --threads 100000", 2, "take fewer --threads"),
+        ("workload cg.S --placement bind:0 --init first-touch", 2, "take one of the two"),
+        ("workload cg.S --placement weighted:0=2", 2, "by weights"),
+        ("sensitivity cg.A", 2, "begins with @"),
+        ("sensitivity @cgg", 2, "did you mean 'cg'?"),
+    ] {
+        let output = nearfar().args(words.split(' ')).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{words}: {text}");
+        assert!(text.contains(said), "{words}: {text}");
+    }
+}
+
+#[test]
+fn simulated_programs_lose_what_their_traffic_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("r.jsonl");
+    let path = record.to_str().unwrap();
+    let measured = nearfar()
+        .args(["characterize", "--simulate", "amd-2p", "--suite", "full"])
+        .args(["--only", "pairs,workloads", "--out", path])
+        .output()
+        .unwrap();
+    assert!(measured.status.success(), "{measured:?}");
+    let model = nearfar().args(["model", path, "workloads", "--json"]).output().unwrap();
+    let model: Value = serde_json::from_slice(&model.stdout).unwrap();
+    let placed = model["placed"].as_array().unwrap();
+    let worst = |name: &str| -> f64 {
+        let of_one = |it: &&Value| it["workload"] == format!("{name}.A") && it["threads"] == 1;
+        let nodes = placed.iter().find(of_one).unwrap()["nodes"].as_array().unwrap();
+        nodes.iter().map(|node| node["performance"]["ratio"].as_f64().unwrap()).fold(1.0, f64::min)
+    };
+    // The thesis, section 6.3: SP, MG and LU mind far memory most of NPB, EP least.
+    for most in ["sp", "mg", "lu"] {
+        assert!(worst(most) < 0.6, "{most}: {}", worst(most));
+    }
+    assert!(worst("ep") > 0.95, "{}", worst("ep"));
+    let strategies = model["strategies"].as_array().unwrap();
+    assert!(strategies.iter().any(|it| it["best"] != "first_touch"), "{model}");
+}
