@@ -9,9 +9,10 @@ use std::ops::Range;
 use super::blocks::{Point, factor, solve, subtract_product};
 use super::known;
 use super::lines::{
-    LineSolver, Lines, Part, Unknowns, solve_across_planes, solve_in_planes, touch,
+    FETCHED, LineSolver, Lines, Part, Unknowns, solve_across_planes, solve_in_planes, touch,
 };
 use super::rhs::{Flow, fields};
+use super::traffic::{Loops, Names, Solver};
 use super::wide::Wide;
 use super::{Case, Cell, Factors, Grid, real};
 use crate::array::{Array, ArrayPlan};
@@ -178,8 +179,15 @@ impl Program for Bt {
         "Mop"
     }
 
-    fn traffic(&self, _cache_bytes: f64) -> Vec<PhaseTraffic> {
-        Vec::new()
+    fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic> {
+        let fields = &["rho_i", "qs", "square", "us", "vs", "ws"];
+        let names = Names { change: "rhs", forcing: "forcing", fields };
+        let loops = Loops { case: self.case, names, cache_bytes };
+        let solver = Solver { lines: LINES, fetched: FETCHED, place: size_of::<Place>() };
+        let solve = |direction| loops.solve(direction, solver, &["u", "rho_i", "qs"], 776.0);
+        let [state, rhs] = loops.right_hand_side();
+        let step = [state, rhs, solve(0), solve(1), solve(2), loops.add()];
+        loops.steps(&step, &[])
     }
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {

@@ -115,7 +115,7 @@ pub trait LineSolver: Sync {
 
 /// Lines of which the cells are fetched together before they are solved across planes: in each plane
 /// a few lines of the cache, which would be waited for one after the other otherwise.
-const FETCHED: usize = 16;
+pub const FETCHED: usize = 16;
 
 /// Reads a number from each line of the cache.
 pub fn touch(numbers: &[f64]) -> f64 {

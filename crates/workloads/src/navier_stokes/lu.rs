@@ -8,6 +8,7 @@
 use super::known;
 use super::rhs::Flow;
 use super::sweep::{OVER_RELAXATION, Sweep};
+use super::traffic::{Loops, Names};
 use super::{C2, Case, Cell, Grid, real};
 use crate::array::{Array, ArrayPlan};
 use crate::clock::Clock;
@@ -105,8 +106,14 @@ impl Program for Lu {
         "Mop"
     }
 
-    fn traffic(&self, _cache_bytes: f64) -> Vec<PhaseTraffic> {
-        Vec::new()
+    fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic> {
+        let names = Names { change: "rsd", forcing: "frct", fields: &["rho_i", "qs"] };
+        let loops = Loops { case: self.case, names, cache_bytes };
+        let [state, rhs] = loops.right_hand_side();
+        let there = loops.sweep("blts", 471.0);
+        let back = loops.sweep("buts", 476.0).back();
+        let step = [there, back, loops.add(), state.clone(), rhs.clone()];
+        loops.steps(&step, &[state, rhs])
     }
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {

@@ -13,6 +13,7 @@ mod rhs;
 mod sp;
 mod state;
 mod sweep;
+mod traffic;
 mod wide;
 
 use std::ops::Range;

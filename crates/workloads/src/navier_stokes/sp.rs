@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::known;
 use super::lines::{
-    LineSolver, Lines, Part, Unknowns, solve_across_planes, solve_in_planes, touch,
+    FETCHED, LineSolver, Lines, Part, Unknowns, solve_across_planes, solve_in_planes, touch,
 };
 use super::rhs::{Flow, fields};
+use super::traffic::{Loops, Names, Solver};
 use super::wide::Wide;
 use super::{C2, C15, C34, Case, Cell, Factors, Grid, real};
 use crate::array::{Array, ArrayPlan};
@@ -307,8 +308,22 @@ impl Program for Sp {
         "Mop"
     }
 
-    fn traffic(&self, _cache_bytes: f64) -> Vec<PhaseTraffic> {
-        Vec::new()
+    fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic> {
+        let fields = &["rho_i", "qs", "square", "us", "vs", "ws", "speed"];
+        let names = Names { change: "rhs", forcing: "forcing", fields };
+        let loops = Loops { case: self.case, names, cache_bytes };
+        let solver = Solver { lines: LINES, fetched: FETCHED, place: size_of::<Place>() };
+        let but_square = ["rho_i", "qs", "us", "vs", "ws", "speed"];
+        let [state, rhs] = loops.right_hand_side();
+        let step = [
+            state,
+            rhs,
+            loops.solve(0, solver, &but_square, 141.0),
+            loops.solve(1, solver, &["rho_i", "vs", "speed"], 115.0),
+            loops.solve(2, solver, &but_square, 140.0),
+            loops.add(),
+        ];
+        loops.steps(&step, &[])
     }
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {
