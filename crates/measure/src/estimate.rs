@@ -53,6 +53,9 @@ const SLOW_ACCESS: f64 = 250e-9;
 /// Bytes a second of a slow copy to a device: pageable memory over an old link.
 const SLOW_COPY: f64 = 1.5e9;
 
+/// Bytes of a cache that any machine has.
+const SMALL_CACHE: f64 = 1e6;
+
 /// Operations a second of a thread in code that waits for itself.
 const SLOW_FLOPS: f64 = 1e9;
 
@@ -140,15 +143,14 @@ fn case_seconds(
 }
 
 /// Seconds of a run of a workload, its warm-up and verification with it, at such a rate of streams: by
-/// what it declares, none of it in a cache.
+/// what it declares for a small cache.
 fn workload_seconds(workload: &Workload, rate: f64) -> f64 {
     let Ok(named) = workload.workload.parse::<Named>() else { return 0.0 };
     let seconds = |phase: &PhaseTraffic| {
-        let moved = phase.arrays.iter().map(|array| array.read_bytes + array.written_bytes);
         let threads = workload.thread_cpus.len() as f64;
-        moved.sum::<f64>() / rate + phase.flops / (SLOW_FLOPS * threads)
+        phase.bytes() / rate + phase.flops / (SLOW_FLOPS * threads)
     };
-    2.0 * named.program().traffic(0.0).iter().map(seconds).sum::<f64>()
+    2.0 * named.program().traffic(SMALL_CACHE).iter().map(seconds).sum::<f64>()
 }
 
 fn per_page(actor: &Actor) -> f64 {

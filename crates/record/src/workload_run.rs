@@ -79,13 +79,18 @@ pub struct WorkloadRun {
 }
 
 /// A part of a run by its name, summed over its calls.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadPhase {
     pub name: String,
     pub calls: u64,
     pub time_ns: u64,
+    /// Floating-point operations, by its loops and not counted; null where it declares none.
+    pub flops: Option<f64>,
+    /// Bytes that its loops move between memory and the last-level caches of its threads, both ways:
+    /// declared and not counted; null where it declares none, or the caches' size is not known.
+    pub declared_bytes: Option<f64>,
 }
 
 /// An array of a workload, and where its pages were.

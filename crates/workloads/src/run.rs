@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::proof::prove_array;
 use crate::strategy::{ThreadNodes, place};
 use crate::team::{NoTeam, Team};
+use crate::traffic::PhaseTraffic;
 
 /// Why a workload was not run, or its run does not count.
 #[derive(Debug, thiserror::Error)]
@@ -47,13 +48,14 @@ pub struct Ran {
     pub searches: Option<SearchStatistics>,
 }
 
-/// Runs a program by threads that are tied each to one of these CPUs.
+/// Runs a program by threads that are tied each to one of these CPUs, whose last-level caches have
+/// so many bytes.
 ///
 /// # Errors
 /// When threads or memory cannot be had, or pages cannot be proven to be where they are to be.
 pub fn run(
     program: &dyn Program,
-    cpus: &[u32],
+    (cpus, cache_bytes): (&[u32], Option<u64>),
     placement: &ArrayPlacement,
     nodes: &ThreadNodes,
 ) -> Result<Ran, NoRun> {
@@ -92,7 +94,7 @@ pub fn run(
         work: program.work(),
         unit: program.unit().into(),
         timed_ns: nanoseconds(clock.total()),
-        phases: phases(&clock),
+        phases: phases(&clock, program, cache_bytes),
         checks,
         arrays: arrays.iter().zip(proofs).map(seen).collect(),
         moved_pages,
@@ -109,11 +111,18 @@ fn check_room(plans: &[ArrayPlan]) -> Result<(), NoRun> {
     }
 }
 
-fn phases(clock: &Clock) -> Vec<WorkloadPhase> {
-    let of = |phase: &crate::clock::Phase| WorkloadPhase {
-        name: phase.name.into(),
-        calls: phase.calls,
-        time_ns: nanoseconds(phase.time),
+fn phases(clock: &Clock, program: &dyn Program, cache_bytes: Option<u64>) -> Vec<WorkloadPhase> {
+    #[expect(clippy::cast_precision_loss, reason = "caches are far below 2^53")]
+    let declared = program.traffic(cache_bytes.unwrap_or(0) as f64);
+    let of = |phase: &crate::clock::Phase| {
+        let declared = declared.iter().find(|declared| declared.phase == phase.name);
+        WorkloadPhase {
+            name: phase.name.into(),
+            calls: phase.calls,
+            time_ns: nanoseconds(phase.time),
+            flops: declared.map(|declared| declared.flops),
+            declared_bytes: cache_bytes.and(declared).map(PhaseTraffic::bytes),
+        }
     };
     clock.phases().iter().map(of).collect()
 }

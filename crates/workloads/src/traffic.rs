@@ -10,6 +10,13 @@ pub struct PhaseTraffic {
     pub arrays: Vec<ArrayTraffic>,
 }
 
+impl PhaseTraffic {
+    /// Bytes of all arrays, both ways.
+    pub fn bytes(&self) -> f64 {
+        self.arrays.iter().map(|array| array.read_bytes + array.written_bytes).sum()
+    }
+}
+
 /// A phase's part of an array's traffic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArrayTraffic {

@@ -22,6 +22,11 @@ fn verified(name: WorkloadName, program: &dyn Program, threads: usize) {
     let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
     assert!(are_verified(&checks), "{name}, {threads} threads: {checks:#?}");
     assert!(!clock.phases().is_empty() && clock.total() > std::time::Duration::ZERO);
+    // What a phase declares is joined to what it took by its name.
+    let declared = program.traffic(1e6);
+    for phase in clock.phases() {
+        assert!(declared.iter().any(|it| it.phase == phase.name), "{name}: {}", phase.name);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use nearfar_document::{WorkloadList, workload_answer};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy, PlacementStrategy};
-use nearfar_measure::experiment::{compact_order, scatter_order, spread_order};
+use nearfar_measure::experiment::{compact_order, last_level_bytes, scatter_order, spread_order};
 use nearfar_place::{Placement, Resolution, Usable, resolve};
 use nearfar_record::ArrayPlacement;
 use nearfar_workloads::{
@@ -25,7 +25,8 @@ pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
     let machine = live_machine::read_to_measure()?;
     let (cpus, placement) = placed(arguments, &machine)?;
     let nodes = ThreadNodes::of_cpus(&machine, &cpus);
-    let ran = match run_on(&*workload.program(), &cpus, &placement, &nodes) {
+    let caches = last_level_bytes(&machine, &cpus);
+    let ran = match run_on(&*workload.program(), (&cpus, caches), &placement, &nodes) {
         Ok(ran) => ran,
         Err(refused) => {
             output::complain(&refused.into());

@@ -151,13 +151,21 @@ fn failed(checks: &[ResultCheck]) -> String {
 }
 
 fn phases(phases: &[WorkloadPhase], timed_ns: u64) -> Table {
-    let columns = ["phase", "calls", "time", "of all"];
+    let columns = ["phase", "calls", "time", "of all", "GFLOP/s", "GB/s declared"];
+    let rate = |phase: &WorkloadPhase, amount: Option<f64>| match amount {
+        Some(amount) if amount > 0.0 => {
+            Cell::text(significant(amount / phase.time_ns.max(1) as f64, 3))
+        }
+        _ => Cell::Empty,
+    };
     let row = |phase: &WorkloadPhase| {
         vec![
             Cell::text(&phase.name),
             Cell::text(phase.calls),
             Cell::text(format_duration(std::time::Duration::from_nanos(phase.time_ns))),
             Cell::text(percent_words(phase.time_ns as f64 / timed_ns as f64)),
+            rate(phase, phase.flops),
+            rate(phase, phase.declared_bytes),
         ]
     };
     Table::new("", columns.map(Column::words), phases.iter().map(row))

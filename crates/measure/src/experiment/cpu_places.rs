@@ -13,6 +13,12 @@ pub struct CpuPlaces<'a> {
     last_level_caches: BTreeMap<u32, usize>,
 }
 
+/// Sum of the last-level caches of these CPUs, and of memory-side ones; `None` where a size is not known.
+pub fn last_level_bytes(machine: &Machine, cpus: &[u32]) -> Option<u64> {
+    let all: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
+    CpuPlaces::of(machine).cache_bytes(cpus.iter().copied(), &all)
+}
+
 impl<'a> CpuPlaces<'a> {
     /// Looks them up.
     pub fn of(machine: &'a Machine) -> Self {

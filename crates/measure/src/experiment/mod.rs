@@ -29,7 +29,7 @@ use self::setting::Setting;
 use crate::executor::OfferedVariants;
 
 pub use affinity::{compact_order, scatter_order, spread_order};
-pub use cpu_places::CpuPlaces;
+pub use cpu_places::{CpuPlaces, last_level_bytes};
 pub use thread_spread::spread_over_l3_domains;
 pub use working_set::{
     Slices, WorkingSet, lay_out_steps, memory_working_set, node_memory_is_known, slice_stride,

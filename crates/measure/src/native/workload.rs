@@ -8,6 +8,7 @@ use nearfar_sys::Refusal;
 use nearfar_workloads::{NoRun, Ran, ThreadNodes, Workload as Named, run};
 
 use crate::executor::Window;
+use crate::experiment::last_level_bytes;
 
 /// Runs it once; `start` is when that begins.
 ///
@@ -22,10 +23,11 @@ pub(super) fn run_workload(
         .workload
         .parse()
         .map_err(|error| Reason { code: ReasonCode::NoVariant, text: format!("{error}") })?;
-    let nodes = ThreadNodes::of_cpus(machine, &workload.thread_cpus);
+    let cpus = workload.thread_cpus.as_slice();
+    let nodes = ThreadNodes::of_cpus(machine, cpus);
+    let caches = last_level_bytes(machine, cpus);
     let Ran { run, .. } =
-        run(&*named.program(), &workload.thread_cpus, &workload.placement, &nodes)
-            .map_err(refused)?;
+        run(&*named.program(), (cpus, caches), &workload.placement, &nodes).map_err(refused)?;
     if let Some(wrong) = run.checks.iter().find(|check| !check.holds()) {
         return Err(not_verified(&workload.workload, wrong));
     }

@@ -58,6 +58,8 @@ impl Answers {
                 name: phase.phase.into(),
                 calls: 1,
                 time_ns: nanoseconds(std::time::Duration::from_secs_f64(seconds)),
+                flops: Some(phase.flops),
+                declared_bytes: Some(phase.bytes()),
             });
         }
         let proof = |array: &PlacedArray| {
