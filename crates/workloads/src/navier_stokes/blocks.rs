@@ -1,9 +1,7 @@
 //! Blocks of 5 by 5 of the implicit equations, those of a few lines of cells side by side.
 
-use super::wide::Wide;
+use super::wide::{Vector, Wide};
 use super::{C1, C2, C15, C34, Factors};
-
-pub type Vector<const L: usize> = [Wide<L>; 5];
 
 /// A block by its columns.
 pub type Block<const L: usize> = [Vector<L>; 5];

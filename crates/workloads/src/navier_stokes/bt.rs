@@ -13,7 +13,7 @@ use super::lines::{
 };
 use super::rhs::{Flow, fields};
 use super::traffic::{Loops, Names, Solver};
-use super::wide::Wide;
+use super::wide::{Wide, vector};
 use super::{Case, Cell, Factors, Grid, real};
 use crate::array::{Array, ArrayPlan};
 use crate::clock::Clock;
@@ -92,28 +92,26 @@ impl LineSolver for Systems<'_> {
             let mut diagonal = here.viscous_block::<D>(2.0 * second, 1.0 + 2.0 * diffusion);
             let [known @ .., r_before] = before;
             for (column, known) in diagonal.iter_mut().zip(known) {
-                subtract_product::<D, LINES>(column, &lower, &known.map(Wide));
+                subtract_product::<D, LINES>(column, &lower, &vector(|m| Wide(known[m])));
             }
             factor(&mut diagonal);
             let mut r = unknowns.load(place);
-            subtract_product::<D, LINES>(&mut r, &lower, &r_before.map(Wide));
+            subtract_product::<D, LINES>(&mut r, &lower, &vector(|m| Wide(r_before[m])));
             solve(&diagonal, &mut r);
-            before[5] = r.map(|value| value.0);
-            for (column, mut vector) in upper.into_iter().enumerate() {
-                solve(&diagonal, &mut vector);
-                before[column] = vector.map(|value| value.0);
+            before[5].iter_mut().zip(r).for_each(|(kept, value)| *kept = value.0);
+            for (kept, mut column) in before.iter_mut().zip(upper) {
+                solve(&diagonal, &mut column);
+                kept.iter_mut().zip(column).for_each(|(kept, value)| *kept = value.0);
             }
             *to_keep = before;
             (low, here) = (here, high);
         }
         let mut next = [Wide::ZERO; 5];
         for place in (1..n - 1).rev() {
-            let [upper @ .., r] = places[place].map(|vector| vector.map(Wide));
-            let mut r = r;
-            for (column, next) in upper.into_iter().zip(next) {
-                for row in 0..5 {
-                    r[row] -= column[row] * next;
-                }
+            let [upper @ .., r] = &places[place];
+            let mut r = vector(|m| Wide(r[m]));
+            for (column, next) in upper.iter().zip(next) {
+                r.iter_mut().zip(column).for_each(|(r, entry)| *r -= Wide(*entry) * next);
             }
             unknowns.store(place, r);
             next = r;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-use super::wide::Wide;
+use super::wide::{Vector, Wide, cell_of, side_by_side};
 use super::{Cell, Grid};
 use crate::team::{Team, cut};
 
@@ -32,14 +32,13 @@ impl Lines {
                 field[begin..][..L].try_into().unwrap_or_else(|_| unreachable!("as many"));
             return Wide(*row);
         }
-        Wide(std::array::from_fn(|lane| field[begin + lane * self.across]))
+        Wide::each(|lane| field[begin + lane * self.across])
     }
 
     /// Each line's cell.
     #[inline(always)]
-    pub fn load_cells<const L: usize>(self, cells: &[Cell], place: usize) -> [Wide<L>; 5] {
-        let cells: [Cell; L] = std::array::from_fn(|lane| cells[self.at(place, lane)]);
-        std::array::from_fn(|m| Wide(cells.map(|cell| cell[m])))
+    pub fn load_cells<const L: usize>(self, cells: &[Cell], place: usize) -> Vector<L> {
+        side_by_side(|lane| cells[self.at(place, lane)])
     }
 }
 
@@ -54,6 +53,8 @@ pub struct Unknowns<P> {
 /// Cells of consecutive planes, or of some rows in each plane.
 pub trait Part {
     fn cell(&mut self, lines: Lines, place: usize, lane: usize) -> &mut Cell;
+
+    fn read(&self, lines: Lines, place: usize, lane: usize) -> Cell;
 }
 
 /// Cells from this one on.
@@ -67,6 +68,11 @@ impl Part for Consecutive<'_> {
     fn cell(&mut self, lines: Lines, place: usize, lane: usize) -> &mut Cell {
         &mut self.0[lines.at(place, lane) - self.1]
     }
+
+    #[inline(always)]
+    fn read(&self, lines: Lines, place: usize, lane: usize) -> Cell {
+        self.0[lines.at(place, lane) - self.1]
+    }
 }
 
 impl Part for OfPlanes<'_, '_> {
@@ -74,21 +80,23 @@ impl Part for OfPlanes<'_, '_> {
     fn cell(&mut self, lines: Lines, place: usize, lane: usize) -> &mut Cell {
         &mut self.0[place][lines.at(0, lane) - self.1]
     }
+
+    #[inline(always)]
+    fn read(&self, lines: Lines, place: usize, lane: usize) -> Cell {
+        self.0[place][lines.at(0, lane) - self.1]
+    }
 }
 
 impl<P: Part> Unknowns<P> {
     #[inline(always)]
-    pub fn load<const L: usize>(&mut self, place: usize) -> [Wide<L>; 5] {
-        let cells: [Cell; L] = std::array::from_fn(|lane| {
-            *self.cells.cell(self.lines, place, lane.min(self.width - 1))
-        });
-        std::array::from_fn(|m| Wide(cells.map(|cell| cell[m])))
+    pub fn load<const L: usize>(&self, place: usize) -> Vector<L> {
+        side_by_side(|lane| self.cells.read(self.lines, place, lane.min(self.width - 1)))
     }
 
     #[inline(always)]
-    pub fn store<const L: usize>(&mut self, place: usize, values: [Wide<L>; 5]) {
+    pub fn store<const L: usize>(&mut self, place: usize, values: Vector<L>) {
         for lane in 0..L.min(self.width) {
-            *self.cells.cell(self.lines, place, lane) = values.map(|value| value.0[lane]);
+            *self.cells.cell(self.lines, place, lane) = cell_of(&values, lane);
         }
     }
 }
@@ -115,7 +123,7 @@ pub trait LineSolver: Sync {
 
 /// Lines of which the cells are fetched together before they are solved across planes: in each plane
 /// a few lines of the cache, which would be waited for one after the other otherwise.
-pub const FETCHED: usize = 16;
+pub const FETCHED: usize = 32;
 
 /// Reads a number from each line of the cache.
 pub fn touch(numbers: &[f64]) -> f64 {

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use super::blocks::Vector;
-use super::wide::Wide;
+use super::wide::{Vector, Wide, cell_of, side_by_side, vector};
 use super::{C1, C2, C15, C34, Case, Cell, Factors};
 use crate::team::{Team, cut};
 
@@ -63,7 +62,7 @@ fn groups<T, const L: usize>(row: &[T], begin: usize, count: usize) -> &[[T; L]]
 
 #[inline(always)]
 fn transposed<const L: usize>(cells: &[Cell; L]) -> Vector<L> {
-    std::array::from_fn(|m| Wide(cells.map(|cell| cell[m])))
+    side_by_side(|lane| cells[lane])
 }
 
 impl<'a, const F: usize, const L: usize> Row<'a, F, L> {
@@ -76,15 +75,16 @@ impl<'a, const F: usize, const L: usize> Row<'a, F, L> {
     #[inline(always)]
     fn point(&self, at: usize) -> Point<L> {
         let u = transposed(&self.u[at]);
-        let [volume, kinetic] =
-            [fields::VOLUME, fields::KINETIC].map(|field| Wide(self.fields[field][at]));
-        let velocity = std::array::from_fn(|d| {
+        let volume = Wide(self.fields[fields::VOLUME][at]);
+        let kinetic = Wide(self.fields[fields::KINETIC][at]);
+        let velocity = |d: usize| {
             if F > fields::VELOCITY {
                 Wide(self.fields[fields::VELOCITY + d][at])
             } else {
                 u[1 + d] * volume
             }
-        });
+        };
+        let velocity = [velocity(0), velocity(1), velocity(2)];
         let square =
             if F > fields::SQUARE { Wide(self.fields[fields::SQUARE][at]) } else { u[0] * kinetic };
         Point { u, velocity, kinetic, square, energy: u[4] * volume }
@@ -154,13 +154,13 @@ fn add_times<const L: usize>(sum: &mut Vector<L>, cell: &Vector<L>, weight: Wide
 #[inline(always)]
 fn add_differences<const L: usize>(
     sum: &mut Vector<L>,
-    neighbours: [&Vector<L>; 4],
+    [lowest, low, high, highest]: [&Vector<L>; 4],
     weights: Vector<L>,
 ) {
-    let [lowest, low, _, high, highest] = weights;
-    for (cell, weight) in neighbours.into_iter().zip([lowest, low, high, highest]) {
-        add_times(sum, cell, weight);
-    }
+    add_times(sum, lowest, weights[0]);
+    add_times(sum, low, weights[1]);
+    add_times(sum, high, weights[3]);
+    add_times(sum, highest, weights[4]);
 }
 
 /// What drives the flow, times so much.
@@ -201,30 +201,34 @@ fn write_row<const F: usize, const L: usize>(
     let z_far = [places.z[0], places.z[3]].map(cells);
     let along_x = &groups::<_, L>(along_x, 0, count)[..count];
     let forcing = &groups::<_, L>(driven.forcing, places.begin, count)[..count];
+    let y = vector(|m| Wide::of(along[0][m]));
+    let z = vector(|m| Wide::of(along[1][m]));
     for at in 0..count {
         let x = transposed(&along_x[at]);
-        let mut sum = transposed(&forcing[at]).map(|value| value * driven.times);
+        let mut sum = transposed(&forcing[at]);
+        sum.iter_mut().for_each(|value| *value = *value * driven.times);
         let point = here.point(at);
-        let own = x[2] + Wide::of(along[0][2] + along[1][2]);
+        let own = x[2] + y[2] + z[2];
         add_times(&mut sum, &point.u, own);
         weights.add_own(&mut sum, &point);
 
         let (low, high) = (x_low.point(at), x_high.point(at));
-        let far = x_far.map(|cells| transposed(&cells[at]));
+        let far = [transposed(&x_far[0][at]), transposed(&x_far[1][at])];
         add_differences(&mut sum, [&far[0], &low.u, &high.u, &far[1]], x);
         weights.add_neighbours::<0, L>(&mut sum, &low, &high);
 
         let (low, high) = (y_low.point(at), y_high.point(at));
-        let far = y_far.map(|cells| transposed(&cells[at]));
-        add_differences(&mut sum, [&far[0], &low.u, &high.u, &far[1]], along[0].map(Wide::of));
+        let far = [transposed(&y_far[0][at]), transposed(&y_far[1][at])];
+        add_differences(&mut sum, [&far[0], &low.u, &high.u, &far[1]], y);
         weights.add_neighbours::<1, L>(&mut sum, &low, &high);
 
         let (low, high) = (z_low.point(at), z_high.point(at));
-        let far = z_far.map(|cells| transposed(&cells[at]));
-        add_differences(&mut sum, [&far[0], &low.u, &high.u, &far[1]], along[1].map(Wide::of));
+        let far = [transposed(&z_far[0][at]), transposed(&z_far[1][at])];
+        add_differences(&mut sum, [&far[0], &low.u, &high.u, &far[1]], z);
         weights.add_neighbours::<2, L>(&mut sum, &low, &high);
 
-        rhs[at] = std::array::from_fn(|lane| sum.map(|value| value.0[lane]));
+        let cells = rhs[at].iter_mut().enumerate();
+        cells.for_each(|(lane, cell)| *cell = cell_of(&sum, lane));
     }
 }
 

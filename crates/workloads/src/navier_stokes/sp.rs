@@ -131,9 +131,11 @@ impl Systems<'_> {
     }
 
     /// Of the change to what waves it is made of: the system becomes diagonal.
+    #[inline(always)]
     fn to_waves(&self, lines: Lines, place: usize, r: [Wide<LINES>; 5]) -> [Wide<LINES>; 5] {
         let load = |field: usize| lines.load::<LINES>(self.fields[field], place);
-        let [u, v, w] = [0, 1, 2].map(|d| load(fields::VELOCITY + d));
+        let velocity = |d: usize| load(fields::VELOCITY + d);
+        let (u, v, w) = (velocity(0), velocity(1), velocity(2));
         let (volume, sound) = (load(fields::VOLUME), load(fields::SOUND));
         let all = load(fields::KINETIC) * r[0] - u * r[1] - v * r[2] - w * r[3] + r[4];
         let t1 = all * C2 / (sound * sound);
@@ -144,9 +146,11 @@ impl Systems<'_> {
     }
 
     /// And back.
+    #[inline(always)]
     fn of_waves(&self, lines: Lines, place: usize, r: [Wide<LINES>; 5]) -> [Wide<LINES>; 5] {
         let load = |field: usize| lines.load::<LINES>(self.fields[field], place);
-        let [u, v, w] = [0, 1, 2].map(|d| load(fields::VELOCITY + d));
+        let velocity = |d: usize| load(fields::VELOCITY + d);
+        let (u, v, w) = (velocity(0), velocity(1), velocity(2));
         let (volume, sound) = (load(fields::VOLUME), load(fields::SOUND));
         let density = volume.reciprocal();
         let scale = density * ROOT_OF_HALF;
@@ -185,21 +189,19 @@ impl LineSolver for Systems<'_> {
         let mut here = self.point::<D>(lines, 1);
         for (place, to_keep) in (1..n - 1).zip(&mut places[1..]) {
             let high = self.point::<D>(lines, place + 1);
-            let [far_low, near_low, at, near_high, far_high] = self
-                .case
-                .fourth_difference(place)
-                .map(|weight| self.factors[D].dissipation * weight);
+            let mut weights = self.case.fourth_difference(place);
+            weights.iter_mut().for_each(|weight| *weight *= self.factors[D].dissipation);
+            let [far_low, near_low, at, near_high, far_high] = weights;
             let outer = [far_low, far_high];
-            let rows = [0.0, 1.0, -1.0].map(|sign: f64| {
-                let of = |point: &Point<LINES>| {
-                    if sign == 0.0 { point.velocity } else { point.velocity + point.sound * sign }
-                };
-                Row([
-                    Wide::of(near_low) - of(&low) - low.diffusion,
-                    Wide::of(1.0 + at) + here.diffusion * 2.0,
-                    Wide::of(near_high) + of(&high) - high.diffusion,
-                ])
-            });
+            // Without sound, with it and against it.
+            let before_here = Wide::of(near_low) - low.velocity - low.diffusion;
+            let own = Wide::of(1.0 + at) + here.diffusion * 2.0;
+            let after_here = Wide::of(near_high) + high.velocity - high.diffusion;
+            let rows = [
+                Row([before_here, own, after_here]),
+                Row([before_here - low.sound, own, after_here + high.sound]),
+                Row([before_here + low.sound, own, after_here - high.sound]),
+            ];
             let mut kept = [[0.0; LINES]; 11];
             let mut r = unknowns.load(place);
             if D == 0 {
@@ -223,11 +225,11 @@ impl LineSolver for Systems<'_> {
         }
         let (mut next, mut after) = ([Wide::ZERO; 5], [Wide::ZERO; 5]);
         for place in (1..n - 1).rev() {
-            let kept = places[place].map(Wide);
+            let kept = &places[place];
             for m in 0..5 {
                 let system = SYSTEM_OF[m];
-                let (p, q) = (kept[2 * system], kept[2 * system + 1]);
-                let value = kept[6 + m] - p * next[m] - q * after[m];
+                let (p, q) = (Wide(kept[2 * system]), Wide(kept[2 * system + 1]));
+                let value = Wide(kept[6 + m]) - p * next[m] - q * after[m];
                 (after[m], next[m]) = (next[m], value);
             }
             let r = next;

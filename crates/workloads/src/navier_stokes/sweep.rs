@@ -5,10 +5,10 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::blocks::{Point, Vector, factor, solve, subtract_product};
+use super::blocks::{Point, factor, solve, subtract_product};
 use super::lines::rows_of_planes;
 use super::rhs::fields;
-use super::wide::Wide;
+use super::wide::{self, Vector, Wide, cell_of, side_by_side};
 use super::{Case, Cell, Factors, Grid};
 use crate::team::Team;
 
@@ -68,14 +68,13 @@ impl<const L: usize> State<L> {
 
 #[inline(always)]
 fn beside<const L: usize>(first: Vector<1>, vector: Vector<L>) -> Vector<L> {
-    std::array::from_fn(|m| vector[m].after(first[m]))
+    wide::vector(|m| vector[m].after(first[m]))
 }
 
 /// Cells, a row each.
 #[inline(always)]
-fn load<const L: usize>(cells: &[Cell], places: [usize; L]) -> Vector<L> {
-    let cells = places.map(|place| cells[place]);
-    std::array::from_fn(|m| Wide(cells.map(|cell| cell[m])))
+fn load<const L: usize>(cells: &[Cell], origin: usize, places: [usize; L]) -> Vector<L> {
+    side_by_side(|lane| cells[origin + places[lane]])
 }
 
 /// Waits for what another thread gives.
@@ -178,10 +177,10 @@ impl<'a> Sweep<'a> {
     }
 
     #[inline(always)]
-    fn state<const L: usize>(&self, places: [usize; L]) -> State<L> {
-        let field = |at: usize| Wide(places.map(|place| self.fields[at][place]));
+    fn state<const L: usize>(&self, origin: usize, places: [usize; L]) -> State<L> {
+        let field = |at: usize| Wide::each(|lane| self.fields[at][origin + places[lane]]);
         State {
-            u: load(self.u, places),
+            u: load(self.u, origin, places),
             volume: field(fields::VOLUME),
             kinetic: field(fields::KINETIC),
         }
@@ -204,29 +203,37 @@ impl<'a> Sweep<'a> {
         let behind_origin = self.grid.at(0, j, if BACK { k + 1 } else { k - 1 });
         let along = |step: usize| if BACK { n - 1 - step } else { step };
         let places = |step: usize| -> [usize; L] {
-            std::array::from_fn(|lane| begins[lane] + along(step.saturating_sub(lane).min(n - 1)))
+            let mut places = begins;
+            for (lane, place) in places.iter_mut().enumerate() {
+                *place += along(step.saturating_sub(lane).min(n - 1));
+            }
+            places
         };
-        let mut before = self.state(places(0).map(|place| origin + place));
+        let mut before = self.state(origin, places(0));
         let mut change_before: Vector<L> = [Wide::ZERO; 5];
         for step in 1..n - 2 + L {
             let here = places(step);
-            let state = self.state(here.map(|place| origin + place));
+            let state = self.state(origin, here);
             let point = state.point();
             let mut diagonal = point.diagonal_block(&self.factors);
             factor(&mut diagonal);
-            let own = load(cells, here);
+            let own = load(cells, 0, here);
             let mut r = if BACK { [Wide::ZERO; 5] } else { own };
 
             let (euler, viscous, diffusion) = z;
-            let neighbour = self.state(here.map(|place| behind_origin + place)).point();
+            let neighbour = self.state(behind_origin, here).point();
             let block = neighbour.block::<2>(euler, viscous, diffusion);
-            subtract_product::<2, L>(&mut r, &block, &load(behind, here));
+            subtract_product::<2, L>(&mut r, &block, &load(behind, 0, here));
 
             let (euler, viscous, diffusion) = y;
             let first = along(step.min(n - 1));
-            let neighbour = before.beside(self.state([beside_origin + first])).point();
+            let neighbour = before.beside(self.state(beside_origin, [first])).point();
             let block = neighbour.block::<1>(euler, viscous, diffusion);
-            subtract_product::<1, L>(&mut r, &block, &beside(load(done, [first]), change_before));
+            subtract_product::<1, L>(
+                &mut r,
+                &block,
+                &beside(load(done, 0, [first]), change_before),
+            );
 
             let (euler, viscous, diffusion) = x;
             let block = before.point().block::<0>(euler, viscous, diffusion);
@@ -234,11 +241,11 @@ impl<'a> Sweep<'a> {
 
             solve(&diagonal, &mut r);
             if BACK {
-                r = std::array::from_fn(|m| own[m] + r[m]);
+                r.iter_mut().zip(own).for_each(|(r, own)| *r += own);
             }
             for lane in 0..L {
                 if step > lane && step - lane < n - 1 {
-                    cells[here[lane]] = r.map(|value| value.0[lane]);
+                    cells[here[lane]] = cell_of(&r, lane);
                 }
             }
             (before, change_before) = (state, r);
