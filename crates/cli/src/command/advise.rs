@@ -17,6 +17,7 @@ use super::run::Placed;
 use super::tried;
 use crate::args::AdviseArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
@@ -36,7 +37,9 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let patterns = arguments.demand.patterns();
+    let waiting = Waiting::new("searching placements", None);
     let each = advise_each(&RecordFigures::new(&record), &demand, &patterns);
+    drop(waiting);
     let each = each.map_err(|error| match &error {
         AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
         AdviceError::Demand(_) => anyhow!(error),

@@ -11,6 +11,7 @@ use nearfar_model::ComparedRecord;
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::written_file::WritableFile;
 use crate::{output, record_file};
 
@@ -32,7 +33,9 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
+    let waiting = Waiting::new("comparing", None);
     let view = Comparison::new(&a, &b, arguments.floor);
+    drop(waiting);
     if view.found.cases.is_empty() && view.found.roles.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(

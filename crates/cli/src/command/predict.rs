@@ -21,6 +21,7 @@ use serde::Serialize;
 use super::{no_model, tried};
 use crate::args::{Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
+use crate::progress::Waiting;
 use crate::{output, record_file};
 
 pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
@@ -97,7 +98,9 @@ fn over_two_memories(arguments: &PredictArguments, load_share: f64) -> anyhow::R
 /// Streams that run at the same time.
 fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
+    let waiting = Waiting::new("fitting the model", None);
     let model = flow(&RecordFigures::new(&record)).map_err(no_model("flow"))?;
+    drop(waiting);
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
     tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
 }
@@ -146,7 +149,9 @@ fn of_profile(arguments: &PredictArguments, path: &Path) -> anyhow::Result<ExitS
             profile.host, record.header.host
         )));
     }
+    let waiting = Waiting::new("fitting the model", None);
     let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
+    drop(waiting);
     let Some(placed) = model.place_profiled(&profile, &profiled) else {
         let command = measuring_command(&record, &[Experiment::Roofs], Suite::Full);
         bail!(

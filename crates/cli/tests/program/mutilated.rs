@@ -17,7 +17,7 @@ use nearfar_measure::suite_inputs;
 use nearfar_model::{
     FittedModel, ModelChoices, ModelKind, PRACTICAL_FLOOR, RecordFigures, Unavailable,
 };
-use nearfar_record::{DeviceInputs, Inputs, Record, Suite};
+use nearfar_record::{DeviceInputs, Experiment, Inputs, Record, Suite};
 use serde::Serialize;
 
 use crate::schema::hold;
@@ -35,6 +35,7 @@ fn measured(machine: &str) -> Record {
         min_rounds: 3,
         max_rounds: 3,
         runs: 20,
+        experiments: Experiment::OF_MACHINE.to_vec(),
         devices: Some(DeviceInputs { accelerators, absent: Vec::new() }),
         ..suite_inputs(Suite::Standard)
     };

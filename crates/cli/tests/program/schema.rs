@@ -95,7 +95,7 @@ const FAULTY: &str = "extends = \"two-socket-8-nodes\"\nname = \"faulty\"\ntitle
                       [[fault]]\nkind = \"full_memory\"\nnode = 2\n";
 
 /// What is asked of each record that a simulated machine gives.
-const QUESTIONS: [(&str, &[&str]); 5] = [
+const QUESTIONS: [(&str, &[&str]); 6] = [
     (
         "--simulate amd-2p --suite standard --runs 30",
         &[
@@ -138,6 +138,10 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("--simulate FAULTY --suite quick", &["show RECORD", "model RECORD", "doctor RECORD"]),
+    (
+        "--simulate amd-2p --suite quick --only pairs,workloads",
+        &["show RECORD", "model RECORD", "doctor RECORD"],
+    ),
 ];
 
 #[test]
@@ -184,6 +188,8 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         "doctor",
         "ps --all",
         "reproduce",
+        "workload list",
+        "workload ep.S",
     ] {
         documents.asked(words, nothing);
     }

@@ -2,7 +2,7 @@
 
 use nearfar_record::{PageNodes, ResultCheck, WorkloadArray, WorkloadPhase};
 use nearfar_units::{Bytes, format_duration, words_of};
-use nearfar_workloads::{Class, Workload, WorkloadName, WorkloadReport};
+use nearfar_workloads::{Class, Size, Workload, WorkloadName, WorkloadReport};
 use serde::Serialize;
 
 use super::figures::{count, percent_words, significant};
@@ -55,30 +55,25 @@ impl WorkloadList {
     }
 
     pub fn answer(&self) -> Answer {
-        let columns = ["workload", "computes", "bound by", "class A", "class C"];
+        let columns = ["workload", "computes", "class A", "class C"];
         let row = |it: &ListedWorkload| {
             let of = |class| {
                 it.class_bytes.get(&class).map_or(Cell::Empty, |&bytes| Cell::text(Bytes(bytes)))
             };
-            vec![
-                Cell::text(it.name),
-                Cell::text(it.computes),
-                Cell::text(it.bound_by),
-                of(Class::A),
-                of(Class::C),
-            ]
+            vec![Cell::text(it.name), Cell::text(it.computes), of(Class::A), of(Class::C)]
         };
         let table = Table::new("", columns.map(Column::words), self.workloads.iter().map(row));
         let classes = words_of::<Class>().join(", ");
-        let sources = self.workloads.iter().map(|it| {
-            Part::words(format!("{:<16}  ", it.name.as_str()), format!("source: {}", it.source))
+        let facts = self.workloads.iter().map(|it| {
+            let facts = format!("bound by {}; {}", it.bound_by, it.source);
+            Part::words(format!("{:<16}  ", it.name.as_str()), facts)
         });
         Answer::saying(format!(
-            "{} of the papers and their kin, each verified after every run; classes {classes}.",
+            "{} of the papers, each verified after every run; classes {classes}.",
             count(self.workloads.len(), "program")
         ))
         .and_table(table, usize::MAX)
-        .and_all(Shown::Full, std::iter::once(Part::Gap).chain(sources))
+        .and_all(Shown::Full, std::iter::once(Part::Gap).chain(facts))
         .and_next([("nearfar workload cg --class S", "runs one; docs/workloads.md describes all")])
     }
 }
@@ -132,14 +127,18 @@ pub fn workload_answer(report: &WorkloadReport) -> Answer {
             [Part::Gap, Part::words("", format!("threads on CPUs {}", cpus.join(", ")))],
         )
         .and_all(Shown::Full, [Part::Gap, Part::table(checks(&run.checks))]);
-    let (name, _) = report.workload.split_once('.').unwrap_or((&report.workload, ""));
-    answer.and_next([
-        (
-            format!("nearfar sensitivity @{}", report.workload).as_str(),
-            "how much it minds where its memory is",
-        ),
-        (format!("nearfar workload {name} --class B").as_str(), "a larger size"),
-    ])
+    let sensitivity = format!("nearfar sensitivity @{}", report.workload);
+    let larger = larger(&report.workload).map(|it| format!("nearfar workload {it}"));
+    let what = "how much it minds where its memory is";
+    let larger = larger.as_deref().map(|command| (command, "a larger size"));
+    answer.and_next([(sensitivity.as_str(), what)].into_iter().chain(larger))
+}
+
+/// The same of the next class; `None` where there is none, or its size is a number.
+fn larger(workload: &str) -> Option<Workload> {
+    let Workload { name, size: Size::Class(class) } = workload.parse().ok()? else { return None };
+    let next = Class::ALL.into_iter().find(|next| *next > class)?;
+    Some(Workload::of_class(name, next))
 }
 
 /// The first value that is wrong.
@@ -214,4 +213,67 @@ fn checks(checks: &[ResultCheck]) -> Table {
         ]
     };
     Table::new("", columns.map(Column::words), checks.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_machine::PlacementStrategy;
+    use nearfar_record::{ArrayPlacement, Proof, ProofMethod, WorkloadRun};
+    use nearfar_workloads::Ran;
+
+    use super::*;
+    use crate::answer::Room;
+
+    const FIRST: Room = Room { width: 80, full: false };
+
+    fn report(found: f64) -> WorkloadReport {
+        let pages = |after: u64| PageNodes {
+            method: ProofMethod::MovePages,
+            page_bytes: 4096,
+            pages: [(0, 100 - after), (1, after)].into(),
+            unknown: 0,
+        };
+        let run = WorkloadRun {
+            work: 3000.0,
+            unit: "Mop".into(),
+            timed_ns: 2_000_000_000,
+            phases: vec![WorkloadPhase {
+                name: "product".into(),
+                calls: 3,
+                time_ns: 1_000_000_000,
+                flops: Some(4e9),
+                declared_bytes: None,
+            }],
+            checks: vec![ResultCheck::relative("zeta", 1.0, found, 1e-10)],
+            arrays: vec![WorkloadArray {
+                name: "a".into(),
+                bytes: 409_600,
+                is_hot: true,
+                proof: Proof { before: pages(0), after: pages(50) },
+            }],
+            moved_pages: 50,
+        };
+        let placement = ArrayPlacement::Strategy(PlacementStrategy::MemoryBind);
+        let workload = "cg.S".parse().unwrap();
+        WorkloadReport::new(workload, vec![0, 4], placement, Ran { run, searches: None })
+    }
+
+    #[test]
+    fn the_answer_says_whether_the_result_is_right_and_where_pages_were() {
+        let right = workload_answer(&report(1.0)).text(FIRST);
+        assert!(right.starts_with("cg.S: 1500 Mop/s, 2 s by 2 threads, pages by memory-bind; "));
+        for said in ["verified", "50 %", "4 ", "0: 50 %, 1: 50 %", "50 pages moved", "cg.W"] {
+            assert!(right.contains(said), "'{said}' is not in {right}");
+        }
+        let wrong = workload_answer(&report(1.5)).text(FIRST);
+        assert!(wrong.contains("NOT VERIFIED: zeta is 1.5, expected 1"), "{wrong}");
+    }
+
+    #[test]
+    fn the_list_is_a_screen() {
+        let list = WorkloadList::new().answer().text(FIRST);
+        assert!(list.lines().count() <= 40, "{list}");
+        assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+        assert!(WorkloadName::ALL.iter().all(|name| list.contains(name.as_str())), "{list}");
+    }
 }
