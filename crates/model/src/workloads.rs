@@ -238,7 +238,8 @@ impl PlacedWorkload {
                 _ => None,
             };
             let both = bandwidth(it.memory_node).zip(bandwidth(own.memory_node));
-            it.alpha_relative = both.map(|(there, here)| there / here);
+            let alpha = both.map(|(there, here)| there / here);
+            it.alpha_relative = alpha.filter(|alpha| alpha.is_finite());
         }
         self.nodes.sort_by_key(|it| (!it.is_local, it.memory_node));
     }
