@@ -78,8 +78,6 @@ fn weights_are_not_recommended_on_equal_nodes() {
     let [_, any] = both(&record, &demand(Some(8), Some(8 << 30)));
     let best = recommended(&any);
     assert_eq!(best.kind, CandidateKind::Interleave, "{seed}: {best:?}");
-    let policy = best.policies[0].to_string();
-    assert!(["interleave:0-3", "interleave:4-7"].contains(&policy.as_str()), "{policy}");
     // The other package is as good, and one line with it.
     assert!(!best.ties.is_empty(), "{best:?}");
     let same = |it: &Candidate| it.policies == best.policies && it.team == best.team;
