@@ -7,7 +7,7 @@ use nearfar_record::{Better, Metric, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
-use super::figures::{count, percent_words, significant};
+use super::figures::{capitalised, count, percent_words, significant};
 use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
 use super::sensitivity_words::{memory_words, name, notes, ratio, ratio_span, runs_of, share};
@@ -50,7 +50,7 @@ fn figure_name(program: &ProgramSensitivity) -> &'static str {
 
 fn what_counts(metric: Option<&Metric>, whose: &str) -> String {
     let Some(metric) = metric else {
-        return format!("time, s{whose}: of a whole run, lower is better.");
+        return format!("time, s{whose}: of a whole run, lower is better");
     };
     let better = match metric.better {
         Better::Higher => "higher is better",
@@ -139,20 +139,17 @@ impl ProgramRuns {
                 None => judged.push((metric, vec![&program.label])),
             }
         }
-        let is_one = judged.len() == 1;
-        let of = |(metric, labels): (Option<&Metric>, Vec<&str>)| {
-            let whose = match is_one {
-                true => String::new(),
-                false => format!(
-                    " of {}",
-                    labels.iter().map(|it| name(it)).collect::<Vec<_>>().join(", ")
-                ),
-            };
-            Part::words("", what_counts(metric, &whose))
-        };
-        let all = "Median of the runs ± half of its 95 % interval. of local: performance / that of the \
+        let all = "median of the runs ± half of its 95 % interval. of local: performance / that of the \
                    same CPUs with local memory.";
-        judged.into_iter().map(of).chain([Part::words("", all)]).collect()
+        if let [(metric, _)] = judged.as_slice() {
+            return vec![Part::words("", format!("{}; {all}", what_counts(*metric, "")))];
+        }
+        let of = |(metric, labels): (Option<&Metric>, Vec<&str>)| {
+            let names: Vec<_> = labels.iter().map(|it| name(it)).collect();
+            let whose = format!(" of {}", names.join(", "));
+            Part::words("", format!("{}.", what_counts(metric, &whose)))
+        };
+        judged.into_iter().map(of).chain([Part::words("", capitalised(all))]).collect()
     }
 
     fn where_bounds_are_from(&self) -> Answer {

@@ -24,6 +24,7 @@ fn every_machine_answers_the_standard_suite() {
             min_rounds: 1,
             max_rounds: 1,
             runs: 1,
+            experiments: Experiment::OF_MACHINE.to_vec(),
             ..suite_inputs(Suite::Standard)
         };
         let record = simulate(&machine, inputs, true).unwrap();
