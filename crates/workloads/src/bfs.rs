@@ -11,6 +11,7 @@ mod validation;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::arithmetic::real;
 use crate::array::{Array, ArrayPlan};
 use crate::clock::{Clock, Search};
 use crate::program::Program;
@@ -178,11 +179,6 @@ impl Bfs {
 #[expect(clippy::cast_possible_truncation, reason = "a usize has 64 bits here")]
 fn index(place: u64) -> usize {
     place as usize
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
-fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// A graph by rows.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::arithmetic::real;
 use crate::array::{Array, ArrayPlan};
 use crate::clock::Clock;
 use crate::nas_random::{NasRandom, SEED};
@@ -285,11 +286,6 @@ fn whole(value: f64) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "keys are at most 2^27")]
 fn number(place: usize) -> u32 {
     place as u32
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
-fn real(count: usize) -> f64 {
-    count as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^27")]

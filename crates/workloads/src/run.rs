@@ -48,8 +48,8 @@ pub struct Ran {
     pub searches: Option<SearchStatistics>,
 }
 
-/// Runs a program by threads that are tied each to one of these CPUs, whose last-level caches have
-/// so many bytes.
+/// Runs a program by threads that are tied each to one of these CPUs. `cache_bytes` is the sum of
+/// their last-level caches; `None` where it is not known.
 ///
 /// # Errors
 /// When threads or memory cannot be had, or pages cannot be proven to be where they are to be.

@@ -95,7 +95,7 @@ fn pages(
 ) -> anyhow::Result<ArrayPlacement> {
     let policy = match placement {
         Placement::Memory(MemoryPolicy::Weighted(_)) => bail!(
-            "pages by weights are dealt out beside a running program; try `nearfar run --placement \
+            "workload does not place pages by weights; try `nearfar run --placement \
              {placement} -- COMMAND` with a program of yours, or --placement interleave here"
         ),
         Placement::Memory(_) | Placement::InterleaveAll => Some(&resolution.start.memory),

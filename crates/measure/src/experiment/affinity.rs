@@ -16,8 +16,7 @@ pub fn scatter_order(machine: &Machine) -> Vec<u32> {
     in_turn(&cores_in_order(machine, |groups| in_turn(&groups)))
 }
 
-/// So many CPUs, as far from each other as can be, in the order in which they are near: OpenMP's
-/// `spread`.
+/// The CPUs of threads that are as far from each other as can be, neighbours together: OpenMP's `spread`.
 pub fn spread_order(machine: &Machine, threads: usize) -> Vec<u32> {
     let taken: CpuSet = scatter_order(machine).into_iter().take(threads).collect();
     compact_order(machine).into_iter().filter(|&cpu| taken.contains(cpu)).collect()

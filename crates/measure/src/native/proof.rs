@@ -3,6 +3,7 @@
 use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_record::{PLACED_FRACTION, PageNodes, PageSizes, ProofMethod, Reason, ReasonCode};
 use nearfar_sys::{AddressRange, prove_part};
+use nearfar_workloads::recorded_nodes;
 
 /// Pages of one policy that are to be proven. Only addresses: nothing is borrowed, so that it can
 /// be asked while threads have the memory.
@@ -86,17 +87,8 @@ impl PlacedArea {
         let asks_sizes = self.page_sizes.is_none();
         let found = prove_part(self.range, self.mapping, &machine.allowed_nodes, asks_sizes)
             .map_err(|refusal| Reason { code: ReasonCode::Unproven, text: refusal.to_string() })?;
-        let nodes = PageNodes {
-            method: match found.nodes.method {
-                nearfar_sys::ProofMethod::MovePages => ProofMethod::MovePages,
-                nearfar_sys::ProofMethod::GetMempolicy => ProofMethod::GetMempolicy,
-                nearfar_sys::ProofMethod::NumaMaps => ProofMethod::NumaMaps,
-                nearfar_sys::ProofMethod::OneAllowedNode => ProofMethod::OneAllowedNode,
-            },
-            page_bytes: found.nodes.page_bytes,
-            unknown: found.nodes.unknown + self.absent(&found.nodes),
-            pages: found.nodes.nodes,
-        };
+        let unknown = found.nodes.unknown + self.absent(&found.nodes);
+        let nodes = PageNodes { unknown, ..recorded_nodes(found.nodes) };
         self.judge(&nodes, machine)?;
         Ok((nodes, self.page_sizes.unwrap_or_else(|| recorded(found.sizes))))
     }

@@ -128,12 +128,10 @@ impl Answers {
                 bytes_of_group(phase, arrays, group, f64::from(groups[group].count()) / threads)
             })
             .collect();
-        let seconds = [
-            self.stream_seconds(groups, &on_nodes)?,
-            phase.flops / threads / self.thread_flops()?,
-            self.random_seconds(phase, arrays, groups, threads),
-        ];
-        Ok(seconds.into_iter().fold(0.0, f64::max))
+        let least =
+            [self.stream_seconds(groups, &on_nodes)?, phase.flops / threads / self.thread_flops()?];
+        let waiting = self.random_seconds(phase, arrays, groups, threads);
+        Ok(least.into_iter().chain(waiting).fold(0.0, f64::max))
     }
 
     /// The slowest initiator's time for its bytes, all at once.
@@ -171,27 +169,28 @@ impl Answers {
         slowest.ok_or_else(|| self.unsaid("nothing under [flops]"))
     }
 
-    /// The time in which each thread waits for its random lines; 0 where latencies are not known.
+    /// The time in which each thread waits for its random lines; `None` where the latency of one of
+    /// their nodes is not known.
     fn random_seconds(
         &self,
         phase: &PhaseTraffic,
         arrays: &[PlacedArray],
         groups: &[InitiatorThreads<'_>],
         threads: f64,
-    ) -> f64 {
+    ) -> Option<f64> {
         let of_group = |group: &InitiatorThreads<'_>| {
             let of_array = |traffic: &ArrayTraffic| {
-                let array = arrays.iter().find(|array| array.plan.name == traffic.array);
+                let array = arrays.iter().find(|array| array.plan.name == traffic.array)?;
                 let latency = |(&node, &share): (&u32, &f64)| {
-                    let ns = self.simulated.idle_latency_ns(group.initiator.index, node);
-                    share * ns.unwrap_or(0.0)
+                    Some(share * self.simulated.idle_latency_ns(group.initiator.index, node)?)
                 };
-                let ns: f64 = array.map_or(0.0, |it| it.whole.iter().map(latency).sum());
-                traffic.random_lines / threads / LINES_IN_FLIGHT * ns * 1e-9
+                let ns = array.whole.iter().map(latency).sum::<Option<f64>>()?;
+                Some(traffic.random_lines / threads / LINES_IN_FLIGHT * ns * 1e-9)
             };
-            phase.arrays.iter().map(of_array).sum::<f64>()
+            phase.arrays.iter().map(of_array).sum::<Option<f64>>()
         };
-        groups.iter().map(of_group).fold(0.0, f64::max)
+        let of_groups: Option<Vec<f64>> = groups.iter().map(of_group).collect();
+        of_groups?.into_iter().reduce(f64::max)
     }
 }
 

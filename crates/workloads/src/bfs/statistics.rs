@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::arithmetic::real;
 use crate::clock::Search;
 
 /// Which edges count as traversed.
@@ -36,11 +37,6 @@ pub struct SearchStatistics {
     pub edges: Spread,
     /// Traversed edges per second.
     pub teps: Spread,
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
-fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// Mean, and standard deviation of one value.

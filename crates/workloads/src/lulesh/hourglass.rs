@@ -299,7 +299,7 @@ impl Program for LuleshHourglass {
     }
 
     fn work(&self) -> f64 {
-        real(self.mesh.elements()) * real(self.passes) / 1e6
+        self.mesh.element_passes(self.passes) / 1e6
     }
 
     fn unit(&self) -> &'static str {
@@ -308,7 +308,7 @@ impl Program for LuleshHourglass {
 
     fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic> {
         let passes = self.mesh.passes(self, self.passes, cache_bytes);
-        let elements = real(self.mesh.elements()) * real(self.passes);
+        let elements = self.mesh.element_passes(self.passes);
         let mut arrays = Vec::from(passes.of_nodes(["xd", "yd", "zd"]));
         arrays.push(passes.read("nodelist", 32.0));
         arrays.extend(["determ", "ss", "elemMass"].map(|array| passes.read(array, 8.0)));

@@ -51,6 +51,11 @@ impl Mesh {
         self.edge.pow(3)
     }
 
+    /// Elements that are gone through in this many passes.
+    pub fn element_passes(self, passes: usize) -> f64 {
+        real(self.elements()) * real(passes)
+    }
+
     pub fn nodes(self) -> usize {
         (self.edge + 1).pow(3)
     }

@@ -7,7 +7,7 @@ use super::TOLERANCE;
 use super::corners::CornerList;
 use super::hexahedron::{Corners, gather, normals};
 use super::mesh::{Mesh, SIZE};
-use crate::arithmetic::{larger, real};
+use crate::arithmetic::larger;
 use crate::array::{Array, ArrayPlan};
 use crate::clock::Clock;
 use crate::pieces::{again, pieces};
@@ -187,7 +187,7 @@ impl Program for LuleshStress {
     }
 
     fn work(&self) -> f64 {
-        real(self.mesh.elements()) * real(self.passes) / 1e6
+        self.mesh.element_passes(self.passes) / 1e6
     }
 
     fn unit(&self) -> &'static str {
@@ -196,7 +196,7 @@ impl Program for LuleshStress {
 
     fn traffic(&self, cache_bytes: f64) -> Vec<PhaseTraffic> {
         let passes = self.mesh.passes(self, self.passes, cache_bytes);
-        let elements = real(self.mesh.elements()) * real(self.passes);
+        let elements = self.mesh.element_passes(self.passes);
         let mut arrays = Vec::from(passes.of_nodes(["x", "y", "z"]));
         arrays.push(passes.read("nodelist", 32.0));
         arrays.extend(["sigxx", "sigyy", "sigzz"].map(|array| passes.read(array, 8.0)));

@@ -22,6 +22,7 @@ pub use bt::Bt;
 pub use lu::Lu;
 pub use sp::Sp;
 
+use crate::arithmetic::real;
 use crate::array::ArrayPlan;
 use crate::team::shares;
 
@@ -108,11 +109,6 @@ impl Grid {
         let owners = owners.map(|share| share.start * unit..share.end * unit).collect();
         ArrayPlan { name, bytes: self.n * unit, is_hot, owners }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
-fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// What differs from class to class, and what comes out.

@@ -11,6 +11,7 @@ use super::lines::{
     FETCHED, LineSolver, Lines, Part, Unknowns, solve_across_planes, solve_in_planes, touch,
 };
 use super::rhs::{Flow, fields};
+use super::state::march;
 use super::traffic::{Loops, Names, Solver};
 use super::wide::Wide;
 use super::{C2, C15, C34, Case, Cell, Factors, Grid, real};
@@ -329,31 +330,7 @@ impl Program for Sp {
     }
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {
-        let [u, change, forcing, rest @ .., places] = arrays else {
-            unreachable!("the arrays that were planned")
-        };
-        let Ok(fields) = <&mut [Array; FIELDS]>::try_from(rest) else {
-            unreachable!("the fields that were planned")
-        };
-        let places = places.of_mut::<Place>();
-        let flow = &mut Flow {
-            case: self.case,
-            planes: self.case.grid.shares(team.threads()),
-            u: u.of_mut(),
-            forcing: forcing.of_mut(),
-            change: change.of_mut(),
-            fields: fields.each_mut().map(|field| field.of_mut()),
-        };
-        flow.prepare(team);
-        Self::step(flow, places, team, clock);
-        flow.begin(team);
-        clock.start();
-        for _ in 0..self.case.steps {
-            Self::step(flow, places, team, clock);
-        }
-        clock.stop();
-        flow.right_hand_side(team);
-        flow.checks(team)
+        march(self.case, arrays, team, clock, Self::step)
     }
 }
 

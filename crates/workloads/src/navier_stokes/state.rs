@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
+use bytemuck::Pod;
+
 use super::rhs::Flow;
 use super::{Case, Cell, Grid, real};
+use crate::array::Array;
+use crate::clock::Clock;
 use crate::team::{Team, cut};
 use crate::verification::Check;
 
@@ -51,6 +55,42 @@ fn is_boundary(grid: Grid, place: [usize; 3]) -> bool {
 
 fn coordinates(grid: Grid, place: [usize; 3]) -> [f64; 3] {
     place.map(|at| real(at) * grid.spacing())
+}
+
+/// Takes a case's steps, the first of them for warmth alone, on its arrays: the state, its change, the
+/// forcing, the fields, and last what a line's solver keeps of each place.
+pub fn march<const F: usize, P: Pod>(
+    case: Case,
+    arrays: &mut [Array],
+    team: &Team,
+    clock: &mut Clock,
+    step: impl Fn(&mut Flow<'_, F>, &mut [P], &Team, &mut Clock),
+) -> Vec<Check> {
+    let [u, change, forcing, rest @ .., places] = arrays else {
+        unreachable!("the arrays that were planned")
+    };
+    let Ok(fields) = <&mut [Array; F]>::try_from(rest) else {
+        unreachable!("the fields that were planned")
+    };
+    let places = places.of_mut::<P>();
+    let flow = &mut Flow {
+        case,
+        planes: case.grid.shares(team.threads()),
+        u: u.of_mut(),
+        forcing: forcing.of_mut(),
+        change: change.of_mut(),
+        fields: fields.each_mut().map(|field| field.of_mut()),
+    };
+    flow.prepare(team);
+    step(flow, places, team, clock);
+    flow.begin(team);
+    clock.start();
+    for _ in 0..case.steps {
+        step(flow, places, team, clock);
+    }
+    clock.stop();
+    flow.right_hand_side(team);
+    flow.checks(team)
 }
 
 /// Writes each cell of the planes by its place.

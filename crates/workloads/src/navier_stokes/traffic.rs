@@ -66,7 +66,7 @@ impl Loops {
         [real(self.grid().n), real(self.grid().n - 2)]
     }
 
-    /// Bytes of so many rows of so many cells, of so many bytes each: rows follow each other, so that no
+    /// Bytes of rows of cells, each cell of `bytes`: rows follow each other, so that no
     /// more than all of it moves.
     fn rows(&self, rows: f64, cells: f64, bytes: usize) -> f64 {
         let whole = real(self.grid().row() * bytes);
