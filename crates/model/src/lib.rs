@@ -162,5 +162,6 @@ pub use twins::{Twins, twins};
 pub use unmeasured::{Unmeasured, WhyUnmeasured, unmeasured};
 pub use unsteadiness::{UNSTEADY, Unsteadiness};
 pub use workloads::{
-    PlacedWorkload, StrategyRuns, WorkloadOnNode, WorkloadStrategies, Workloads, workloads,
+    ArrayAccess, PlacedWorkload, StrategyRuns, StrategyStatement, WorkloadOnNode,
+    WorkloadStrategies, Workloads, workloads,
 };

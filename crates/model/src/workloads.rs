@@ -6,6 +6,8 @@
 //! less it is bound by memory; ribeiro2010, section 5, for the strategies.
 //! Fails when: latency and not bandwidth bounds a program, or caches hold its arrays.
 
+mod statement;
+
 use std::collections::BTreeMap;
 
 use nearfar_machine::PlacementStrategy;
@@ -15,7 +17,11 @@ use nearfar_record::{
 };
 use serde::Serialize;
 
+use statement::statement;
+pub use statement::{ArrayAccess, StrategyStatement};
+
 use crate::inapplicable::Inapplicable;
+use crate::latency::latency;
 use crate::pairs::{Pairs, pairs};
 use crate::record_figures::{CaseFigures, RecordFigures};
 use crate::sensitivity::{Relative, relative};
@@ -82,6 +88,9 @@ pub struct WorkloadStrategies {
     pub best: Option<PlacementStrategy>,
     /// Those that are as fast within the intervals.
     pub as_fast: Vec<PlacementStrategy>,
+    /// What ribeiro2010 says of such a program; null where it says nothing, or the record has no
+    /// latency of remote memory.
+    pub paper: Option<StrategyStatement>,
 }
 
 /// The runs of one strategy.
@@ -129,7 +138,11 @@ pub fn workloads(figures: &RecordFigures<'_>) -> Result<Workloads, Inapplicable>
         workload.compare(alpha_kernel.map(|kernel| (&of_pairs, kernel)));
     }
     placed.sort_by(|one, other| one.worst().total_cmp(&other.worst()));
-    strategies.iter_mut().for_each(WorkloadStrategies::compare);
+    let remote = latency(figures).ok().and_then(|latency| latency.span.found().cloned());
+    for of in &mut strategies {
+        of.compare();
+        of.paper = remote.as_ref().and_then(|span| statement(of, span.most.value));
+    }
     Ok(Workloads { placed, strategies, alpha_kernel: alpha_kernel.map(String::from) })
 }
 
@@ -211,6 +224,7 @@ fn add_strategy(
             runs: vec![runs],
             best: None,
             as_fast: Vec::new(),
+            paper: None,
         }),
     }
 }

@@ -4,6 +4,7 @@
 //! Source: NAS Parallel Benchmarks 3.4, IS; braithwaite2012, figures 6.3 and 6.4.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use crate::arithmetic::real;
 use crate::array::{Array, ArrayPlan};
@@ -173,7 +174,7 @@ impl Is {
     /// many keys are not above it. Where each bucket begins in `sorted`.
     fn rank(
         &self,
-        (keys, sorted, ranks): (&[u32], &mut [u32], &mut [u32]),
+        (keys, sorted, ranks): (&[u32], &mut Array, &mut [u32]),
         (shares, bucket_shares): (&[Range<usize>], &[Range<usize>]),
         team: &Team,
         clock: &mut Clock,
@@ -188,19 +189,20 @@ impl Is {
             })
         });
         let begins = clock.time("scatter", || {
-            let (pieces, begins) = pieces(sorted, &counts);
-            team.each(pieces, |thread, mut pieces| {
-                let pieces: &mut [std::slice::IterMut<'_, u32>; MOST_BUCKETS] =
-                    pieces.as_mut_slice().try_into().unwrap_or_else(|_| unreachable!("all"));
+            let (starts, begins) = starts(&counts);
+            // Each place is one thread's; plain stores, that need not be cut into pieces.
+            let sorted = sorted.atomic_u32();
+            team.all(|thread| {
+                let mut next: Counts = starts[thread];
                 for &key in &keys[shares[thread].clone()] {
-                    // A piece has room for all keys that were counted.
-                    if let Some(slot) = pieces[bucket_of(key)].next() {
-                        *slot = key;
-                    }
+                    let place = &mut next[bucket_of(key)];
+                    sorted[*place as usize].store(key, Ordering::Relaxed);
+                    *place += 1;
                 }
             });
             begins
         });
+        let sorted: &[u32] = sorted.of();
         clock.time("rank", || {
             let width = self.width();
             team.each(cut(ranks, bucket_shares, width), |thread, ranks| {
@@ -257,25 +259,21 @@ impl Is {
     }
 }
 
-/// For each thread where it writes keys of each bucket: the pieces of one bucket, in the threads'
-/// order, lie before those of the next. Where each bucket begins, and the last one ends.
-fn pieces<'a>(
-    mut sorted: &'a mut [u32],
-    counts: &[Counts],
-) -> (Vec<Vec<std::slice::IterMut<'a, u32>>>, Vec<usize>) {
-    let mut pieces: Vec<Vec<_>> = counts.iter().map(|_| Vec::with_capacity(MOST_BUCKETS)).collect();
+/// For each thread where its keys of each bucket begin: those of one bucket, in the threads' order, lie
+/// before those of the next. Where each bucket begins, and the last one ends.
+fn starts(counts: &[Counts]) -> (Vec<Counts>, Vec<usize>) {
+    let mut starts = vec![[0; MOST_BUCKETS]; counts.len()];
     let mut begins = Vec::with_capacity(MOST_BUCKETS + 1);
-    let all = sorted.len();
+    let mut at = 0;
     for bucket in 0..MOST_BUCKETS {
-        begins.push(all - sorted.len());
-        for (own, counts) in pieces.iter_mut().zip(counts) {
-            let (piece, rest) = std::mem::take(&mut sorted).split_at_mut(counts[bucket] as usize);
-            own.push(piece.iter_mut());
-            sorted = rest;
+        begins.push(at as usize);
+        for (start, counts) in starts.iter_mut().zip(counts) {
+            start[bucket] = at;
+            at += counts[bucket];
         }
     }
-    begins.push(all - sorted.len());
-    (pieces, begins)
+    begins.push(at as usize);
+    (starts, begins)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^23")]
@@ -353,7 +351,7 @@ impl Program for Is {
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {
         let [keys, sorted, ranks] = arrays else { unreachable!("the arrays that were planned") };
-        let (keys, sorted, ranks) = (keys.of_mut::<u32>(), sorted.of_mut(), ranks.of_mut());
+        let (keys, ranks) = (keys.of_mut::<u32>(), ranks.of_mut());
         let shares = &shares(self.keys(), team.threads());
         let bucket_shares = &self.bucket_shares(team.threads());
         self.make(keys, shares, team);
@@ -375,7 +373,8 @@ impl Program for Is {
             right += done.1;
         }
         clock.stop();
-        let out_of_order = self.out_of_order((keys, sorted, ranks), (&begins, bucket_shares), team);
+        let arrays = (keys, sorted.of(), ranks);
+        let out_of_order = self.out_of_order(arrays, (&begins, bucket_shares), team);
         vec![
             Check::exact("right ranks", 5 * ITERATIONS as u64, right),
             Check::exact("keys out of order", 0, out_of_order),

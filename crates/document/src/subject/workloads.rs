@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use nearfar_machine::PlacementStrategy;
-use nearfar_model::{PlacedWorkload, WorkloadOnNode, WorkloadStrategies, Workloads};
+use nearfar_model::{
+    ArrayAccess, PlacedWorkload, StrategyStatement, WorkloadOnNode, WorkloadStrategies, Workloads,
+};
 use nearfar_units::format_significant;
 
 use super::figures::{count, percent_words, rounded};
@@ -26,6 +28,7 @@ pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
     }
     if !model.strategies.is_empty() {
         tables.push(strategies(&model.strategies));
+        tables.extend(statements(&model.strategies));
     }
     Section::new("workloads", "The papers' programs", about, tables).with_findings(findings(model))
 }
@@ -50,13 +53,29 @@ pub(crate) fn findings(model: &Workloads) -> Vec<String> {
     if !errors.is_empty() {
         let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
         sentences.push(format!(
-            "Alpha alone foretells performance within {} in the mean over {}.",
+            "Alpha alone predicts performance within {} in the mean over {}.",
             percent_words(mean),
             count(errors.len(), "placement")
         ));
     }
     sentences.extend(model.strategies.iter().filter_map(strategy_sentence).take(4));
+    sentences.extend(statement_sentence(&model.strategies));
     sentences
+}
+
+fn statement_sentence(all: &[WorkloadStrategies]) -> Option<String> {
+    let stated: Vec<&StrategyStatement> = all.iter().filter_map(|of| of.paper.as_ref()).collect();
+    let of = |holds| stated.iter().filter(|it| it.holds == holds).count();
+    (!stated.is_empty()).then(|| {
+        format!(
+            "ribeiro2010's best strategy is the best here too in {} of {}, not in {}; within the \
+             intervals of {}.",
+            of(Some(true)),
+            count(stated.len(), "run"),
+            of(Some(false)),
+            of(None),
+        )
+    })
 }
 
 fn name(workload: &PlacedWorkload) -> String {
@@ -164,4 +183,37 @@ fn strategies(all: &[WorkloadStrategies]) -> Table {
     let caption = "Threads over the machine, by strategy; * the fastest, and those as fast within their \
                    intervals";
     Table::new(caption, columns.map(Column::words), rows)
+}
+
+/// ribeiro2010's statements beside what was measured; `None` where it makes none.
+fn statements(all: &[WorkloadStrategies]) -> Option<Table> {
+    let columns =
+        ["program", "threads", "access", "NUMA factor", "best in ribeiro2010", "here", "holds"];
+    let row = |of: &WorkloadStrategies| {
+        let statement = of.paper.as_ref()?;
+        let access = match statement.access {
+            ArrayAccess::Regular => "regular",
+            ArrayAccess::Irregular => "irregular",
+        };
+        let stated: Vec<&str> = statement.stated.iter().map(|it| it.as_str()).collect();
+        let gain = format!("x {} of {}", rounded(statement.gain.ratio, 2), statement.other);
+        let holds = match statement.holds {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "within the intervals",
+        };
+        Some(vec![
+            Cell::text(&of.workload),
+            Cell::text(of.threads),
+            Cell::text(access),
+            Cell::text(rounded(statement.numa_factor.0, 2)),
+            Cell::text(stated.join(", ")),
+            Cell::text(gain),
+            Cell::text(holds),
+        ])
+    };
+    let rows: Vec<Vec<Cell>> = all.iter().filter_map(row).collect();
+    let caption = "The best strategy by ribeiro2010 (section 5), at the largest NUMA factor";
+    let columns = columns.map(|name| Column::words(String::from(name)));
+    (!rows.is_empty()).then(|| Table::new(caption, columns, rows))
 }

@@ -39,18 +39,19 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
         ));
         return planned;
     };
-    let caches = setting
-        .places
-        .cache_bytes(first.thread_cpus.iter().copied(), &setting.targets().collect::<Vec<_>>());
-    let workloads = workloads(setting, caches);
-    for &workload in &workloads {
+    let targets: Vec<u32> = setting.targets().collect();
+    let beyond_caches_of = |initiators: &[WholeInitiator]| {
+        let cpus = initiators.iter().flat_map(|it| it.thread_cpus.iter().copied());
+        workloads(setting, setting.places.cache_bytes(cpus, &targets))
+    };
+    for workload in beyond_caches_of(&initiators[..1]) {
         planned.cases.extend(on_nodes(setting, first, workload));
     }
     if initiators.len() < 2 {
         planned.absent.push(one_initiator("workloads/strategies", setting.machine));
         return planned;
     }
-    for &workload in &workloads {
+    for workload in beyond_caches_of(&initiators) {
         planned.cases.extend(by_strategies(setting, workload));
     }
     planned

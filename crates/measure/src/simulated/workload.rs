@@ -62,6 +62,13 @@ impl Answers {
                 declared_bytes: Some(phase.bytes()),
             });
         }
+        let timed_ns: u64 = phases.iter().map(|phase| phase.time_ns).sum();
+        if timed_ns == 0 {
+            let (program, machine) = (&workload.workload, &self.simulated.name);
+            return Err(not_simulated(format!(
+                "the arrays of {program} fit in the caches of {machine}, which are not simulated"
+            )));
+        }
         let proof = |array: &PlacedArray| {
             let pages = page_nodes(&array.whole, array.plan.bytes);
             Proof { before: pages.clone(), after: pages }
@@ -75,7 +82,7 @@ impl Answers {
         Ok(WorkloadRun {
             work: program.work(),
             unit: program.unit().into(),
-            timed_ns: phases.iter().map(|phase| phase.time_ns).sum::<u64>().max(1),
+            timed_ns,
             phases,
             checks: Vec::new(),
             arrays: arrays.iter().map(seen).collect(),
