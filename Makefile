@@ -44,7 +44,7 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
 outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; accuracy
-	@scripts/install-packages build guest
+	@scripts/install-packages build guest suites
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored

@@ -44,13 +44,27 @@ impl Programs {
             let stripped = stripped(program).with_context(|| program.display().to_string())?;
             files.file(&format!("/lab/bin/{name}"), &stripped, 0o755)?;
             for library in libraries(program)? {
-                // A library lies in a guest where it lies here.
-                let path = library.display().to_string();
-                let mode = fs::metadata(&library)?.permissions().mode();
-                files.file(&path, &fs::read(&library)?, mode & 0o777)?;
+                add_as_here(&mut files, &library)?;
             }
         }
         Ok(Self { archive: files.finish()? })
+    }
+
+    /// Adds a program and whole folders, of what it opens at run time, where they lie here.
+    ///
+    /// # Errors
+    /// As [`Programs::gather`].
+    pub fn with(mut self, program: &Path, folders: &[&Path]) -> anyhow::Result<Self> {
+        let mut files = Initramfs::default();
+        add_as_here(&mut files, program)?;
+        for library in libraries(program)? {
+            add_as_here(&mut files, &library)?;
+        }
+        for folder in folders {
+            add_folder(&mut files, folder).with_context(|| folder.display().to_string())?;
+        }
+        self.archive.extend(files.finish()?);
+        Ok(self)
     }
 
     /// The archive, to be followed by another with the guest's script.
@@ -71,6 +85,20 @@ impl Programs {
         files.file("/etc/passwd", users, 0o644)?;
         files.file("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644)
     }
+}
+
+/// A file lies in a guest where it lies here.
+fn add_as_here(files: &mut Initramfs, file: &Path) -> anyhow::Result<()> {
+    let mode = fs::metadata(file)?.permissions().mode();
+    Ok(files.file(&file.display().to_string(), &fs::read(file)?, mode & 0o777)?)
+}
+
+fn add_folder(files: &mut Initramfs, folder: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { add_folder(files, &path)? } else { add_as_here(files, &path)? }
+    }
+    Ok(())
 }
 
 /// A program without its debug sections: the guest's files lie in its memory.

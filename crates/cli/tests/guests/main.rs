@@ -8,6 +8,7 @@ mod boot;
 mod expected;
 mod experiments;
 mod filters;
+mod hpcc;
 mod lies;
 mod machines;
 mod placement;
@@ -72,6 +73,18 @@ fn in_guest(
     script: &str,
 ) -> (GuestMachine, Ended) {
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
+    in_guest_with(programs, name, suite, node_mib, devices, script)
+}
+
+/// The same with other programs of this machine.
+fn in_guest_with(
+    programs: &Programs,
+    name: &str,
+    suite: &'static str,
+    node_mib: u32,
+    devices: &[(u32, String)],
+    script: &str,
+) -> (GuestMachine, Ended) {
     let kernel = &kernel_of(suite).unwrap_or_else(|error| give_up(&error));
     let machines = guest_machines().unwrap_or_else(|error| give_up(&format!("{error:#}")));
     let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
