@@ -9,7 +9,7 @@ use crate::changed_file::numbers;
 
 /// Passed, of these by a round trip and by a prediction, explained, and given.
 const COUNTS: [(&str, [usize; 5]); 5] = [
-    ("braithwaite2012", [114, 54, 0, 31, 260]),
+    ("braithwaite2012", [121, 54, 7, 31, 263]),
     ("vladimirov2012", [14, 11, 1, 3, 17]),
     ("ribeiro2010", [26, 8, 16, 9, 17]),
     ("denoyelle2019", [82, 73, 8, 1, 23]),

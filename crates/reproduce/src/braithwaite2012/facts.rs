@@ -23,6 +23,19 @@ pub struct Facts {
     pub(super) what_if: Vec<WhatIf>,
     pub(super) cbench: Vec<Cbench>,
     pub(super) asymmetry: Asymmetry,
+    pub(super) program_order: ProgramOrder,
+}
+
+/// Section 6.3, in words: which programs of NPB lose most on far memory. Figure 6.3 has bars only.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProgramOrder {
+    pub section: String,
+    pub machine: String,
+    pub most: Vec<String>,
+    /// The programs that the text does not name.
+    pub others: Vec<String>,
+    pub least: String,
 }
 
 /// Table 3.2: mean, deviation and interval of many runs.

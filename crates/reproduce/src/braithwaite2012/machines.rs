@@ -16,6 +16,7 @@ use crate::simulated_record::{Machines, measure_simulated, measure_simulated_dev
 
 use super::KEY;
 use super::facts::Facts;
+use super::programs::{WorstPerformance, worst_performance};
 
 /// The kernel by which the thesis judges memory.
 const TRIAD: &str = "triad";
@@ -26,6 +27,7 @@ pub struct Measured {
     pub(super) machines: Machines<OfMachine>,
     /// Classes of copies by each device, of the machines that mappings are asked of.
     copies: Machines<Vec<DeviceClasses>>,
+    pub(super) programs: WorstPerformance,
 }
 
 /// A simulated machine and what its record says.
@@ -49,6 +51,7 @@ impl Measured {
         Ok(Self {
             machines: Machines::measure(KEY, classed, OfMachine::measure)?,
             copies: Machines::measure(KEY, mapped, copies)?,
+            programs: worst_performance(&facts.program_order)?,
         })
     }
 

@@ -1,11 +1,12 @@
 //! R. K. Braithwaite, NUMA Data-Access Bandwidth Characterization and Modeling (2012):
-//! tables 3.2 to 6.1 and A.2 to A.6, equations 4.10 to 4.18.
+//! tables 3.2 to 6.1 and A.2 to A.6, equations 4.10 to 4.18, section 6.3.
 
 mod alphas;
 mod cbench;
 mod data_access;
 mod facts;
 mod machines;
+mod programs;
 mod reason;
 mod run_statistics;
 mod stream_classes;
@@ -42,6 +43,7 @@ impl PaperFacts for Facts {
             self.cbench.iter().partition(|matrix| matrix.classes_table.starts_with('5'));
         rows.extend(cbench::rows(self, &chapter_5, measured)?);
         rows.extend(alphas::relative_rows(self, measured)?);
+        rows.extend(programs::rows(self, measured)?);
         rows.extend(stream_classes::rows(self, "A.2", measured)?);
         rows.extend(cbench::rows(self, &appendix, measured)?);
         rows.extend(stream_classes::asymmetry_rows(&self.asymmetry, measured)?);
