@@ -105,6 +105,20 @@ fn a_narrower_link_is_one_part() {
     assert_eq!(places(one), [Place::PackageToPackage { from: 0, to: 1 }]);
 }
 
+/// The link was blamed with 25 of 133 cases where one initiator alone gets less of the other package.
+#[test]
+fn one_slow_initiator_is_named_and_not_its_link() {
+    let slow: Share = |initiator, node, threads| {
+        if initiator == 5 && node < 4 && threads == 8 { 0.5 } else { 1.0 }
+    };
+    let (a, b) = pair(0.008, 400, slow);
+    let parts = compare(&a, &b).parts;
+    let found: Vec<_> = parts.iter().map(|part| (part.place, part.cases, part.of)).collect();
+    let all = 4 * KERNELS.len();
+    let of_initiator = Place::InitiatorToPackage { initiator: 5, to: 0 };
+    assert_eq!(found, [(of_initiator, all, all * PLAN.threads.len())]);
+}
+
 /// What is worse one way round is better the other, and by the inverse.
 #[test]
 fn both_orders_say_the_same() {
