@@ -177,12 +177,12 @@ impl Problem<'_> {
         let left_out =
             LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
         let mut first_row = 0;
-        let mut predicted = Vec::new();
+        let mut without_them = Vec::new();
         let mut not_foretold = 0;
         for (&position, case) in self.positions.iter().zip(&self.cases) {
             if is_left_out(case) {
                 match left_out.predicted(case, first_row) {
-                    Some(rates) => predicted.push((position, case.errors(&rates))),
+                    Some(rates) => without_them.push((position, case.errors(&rates))),
                     None => not_foretold += 1,
                 }
             }
@@ -213,7 +213,7 @@ impl Problem<'_> {
             errors: (self.positions.iter().zip(&predicted).zip(&self.cases))
                 .map(|((&position, rates), case)| (position, case.errors(rates)))
                 .collect(),
-            left_out: predicted,
+            left_out: without_them,
             not_foretold,
             has_converged: fit.has_converged,
             posterior: Posterior::new(at, covariance),
