@@ -147,9 +147,9 @@ pub struct Candidate {
     /// The policy of all pages, or one for each initiator of the team, in its order.
     #[serde(skip)]
     pub policies: Vec<MemoryPolicy>,
-    /// Who foretells it.
+    /// The model that predicts it.
     pub model: AdvisingModel,
-    /// Threads x the slowest thread's rate, useful bytes, give or take the model's error.
+    /// Threads x the slowest thread's rate, useful bytes, within the model's error.
     #[serde(rename = "predicted_gb_per_s")]
     pub predicted: Estimate<BytesPerSecond>,
     /// Predicted / that of the default by the same model - 1; null where the default finds no
@@ -159,7 +159,7 @@ pub struct Candidate {
     pub is_claimed: bool,
     /// Whether the data finds room.
     pub room: Room,
-    /// What slows the slowest threads most; null where they wait for themselves, or the model
+    /// What slows the slowest threads most; null where they are latency-bound, or the model
     /// does not say.
     pub limit: Option<MachinePart>,
     /// Whether no policy gives it: the program itself would have to be changed.

@@ -72,7 +72,7 @@ pub struct Flow {
     pub in_sample: Vec<FlowErrors>,
     /// Errors on cases that were not, by experiment.
     pub held_out: Vec<FlowErrors>,
-    /// Errors on cases of several streams, each foretold by all others.
+    /// Errors on cases of several streams, each predicted by all others.
     pub left_out: FlowErrors,
     pub placements: Vec<FlowPlacement>,
     /// The command that measures more of what it is fitted to.
@@ -127,7 +127,7 @@ impl FlowErrors {
 const LEAST_DIFFERENCE: f64 = 0.05;
 
 impl Flow {
-    /// How far the model is believed: of the mean errors on cases that all others foretold, and on
+    /// How far the model is believed: of the mean errors on cases that all others predicted, and on
     /// those of each experiment that it was fitted to or not, the largest.
     pub fn judged_by(&self) -> &FlowErrors {
         let others = self.in_sample.iter().chain(&self.held_out);

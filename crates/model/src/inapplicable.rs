@@ -36,7 +36,16 @@ impl Inapplicable {
         let mut missing = experiments.iter().filter(|&&experiment| !has_cases(record, experiment));
         match missing.find_map(|&experiment| lacking_part(record, experiment)) {
             Some(lacking) => Self::here(format!("{why}: {lacking}")),
-            None => Self { why, remedy: Some(measuring_command(record, experiments, suite)) },
+            None => {
+                // A new record holds what this one does as well: models may need both.
+                let held = &record.header.inputs.experiments;
+                let is_wanted = |it: &Experiment| {
+                    experiments.contains(it) || record.file.is_none() && held.contains(it)
+                };
+                let all: Vec<Experiment> =
+                    Experiment::OF_MACHINE.into_iter().filter(is_wanted).collect();
+                Self { why, remedy: Some(measuring_command(record, &all, suite)) }
+            }
         }
     }
 

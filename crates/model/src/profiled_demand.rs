@@ -134,7 +134,7 @@ pub fn profiled_demand(
     let working_set_bytes = profile.most_bytes.filter(|bytes| *bytes > 0);
     if working_set_bytes.is_none() {
         unknown.push(
-            "The profile saw no pages, so that nothing is known to find room (--working-set)."
+            "The profile saw no pages, so whether the data fits is not known (--working-set)."
                 .into(),
         );
     }
@@ -166,8 +166,8 @@ pub fn profiled_demand(
         ));
     }
     unknown.push(
-        "No counter tells the share of loads (--load-share), and looks from outside do not tell how \
-         threads share data (--pattern)."
+        "No counter tells the share of loads (--load-share), and sampling from outside does not \
+         show how threads share data (--pattern)."
             .into(),
     );
     ProfiledDemand { threads, working_set_bytes, access, unknown }

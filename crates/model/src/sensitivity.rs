@@ -263,7 +263,7 @@ impl ProgramSensitivity {
                     [bounds.d_serial, bounds.d_overlap].map(|d| share.performance(d))
                 };
                 let expected = runs.bounds.as_ref().map(of);
-                // A share of a faster memory can foretell a time of nothing.
+                // A share of a faster memory can predict a time of nothing.
                 let expected = expected.filter(|both| both.iter().all(|it| it.is_finite()));
                 runs.expected = expected.map(|[one, other]| [one.min(other), one.max(other)]);
             }

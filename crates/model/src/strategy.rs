@@ -12,7 +12,7 @@
 //! | t | time of a thread for a line of data, the whole machine at work | ns |
 //! | own, remote, central, spread | t where the line is on the thread's own node, on another, with all threads on one node, over all nodes | ns |
 //! | regular | each thread keeps to its part of the data | |
-//! | irregular | threads access all data in no order | |
+//! | irregular | threads access all data in random order | |
 //!
 //! Equations in `strategy/placement_time.rs`, what they take from a record in
 //! `strategy/line_costs.rs`.
@@ -48,7 +48,7 @@ pub struct Strategy {
     pub parameters: [Parameter; 6],
     /// Where each thread keeps to its part of the data.
     pub regular: Expectation,
-    /// Where threads access all data in no order.
+    /// Where threads access all data in random order.
     pub irregular: Expectation,
     /// The share of regular accesses to data that was not placed from which on round-robin beats
     /// memory-bind; null where it does for none, or for any.

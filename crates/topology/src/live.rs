@@ -194,8 +194,8 @@ fn amend_weights(machine: &mut Machine, sysfs: &mut Sysfs) {
     machine.interleave_weights = sysfs.interleave_weights();
     if sysfs.weights_are_automatic() == Some(true) {
         machine.notes.push(
-            "the interleave weights are the kernel's own, from the firmware's bandwidths; \
-             writing one turns that off"
+            "the interleave weights are the kernel's own, from the firmware's bandwidths; setting \
+             a weight disables them"
                 .into(),
         );
     }

@@ -30,7 +30,7 @@ pub const EXPERIMENTS: [Choice<Experiment>; 10] = [
     (Experiment::Roofs, "caches, memory and arithmetic: the roofs of the roofline model"),
     (Experiment::Hybrid, "loads and stores over a fast and a slow memory"),
     (Experiment::Mixes, "random sets of streams"),
-    (Experiment::Latency, "the time of an access, alone and beside traffic"),
+    (Experiment::Latency, "the time of an access, alone and under load"),
     (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
     (
         Experiment::Workloads,

@@ -19,7 +19,7 @@ const MODELS: [Choice<ModelKind>; 10] = [
     (ModelKind::Distribution, "how runs spread, and what pinning threads does to that"),
     (ModelKind::Flow, "what streams get that share the machine's parts"),
     (ModelKind::Strategy, "which way to place memory is expected to win"),
-    (ModelKind::Devices, "copies to and from devices: classes, time of a copy, who loses what"),
+    (ModelKind::Devices, "copies to and from devices: classes, time of a copy, contention"),
     (ModelKind::Workloads, "the papers' programs on far memory, and by strategy"),
 ];
 

@@ -128,7 +128,7 @@ pub struct SharingQuestion {
 /// How processes share their work.
 const WORK: [Choice<WorkSharing>; 2] = [
     (WorkSharing::Static, "equal parts: the slowest decides"),
-    (WorkSharing::Dynamic, "who is ready takes more: the sum counts"),
+    (WorkSharing::Dynamic, "dynamic scheduling: the sum counts"),
 ];
 
 /// Loads and stores over a fast and a slow memory.

@@ -67,19 +67,18 @@ fn words(advice: &Advice, best: Option<&Candidate>, placement: &Placement, path:
     let by = printable(&path.display().to_string()).into_owned();
     match (advice, best.and_then(|best| best.gain)) {
         (Advice::OneNode(node), _) => {
-            format!("pages can lie on node {node} alone; the program starts as by itself")
+            format!("pages can only be on node {node}; the program starts unchanged")
         }
         (_, Some(gain)) => format!(
             "{placement}, {} % more by {by} (`nearfar advise` says why)",
             format_significant(100.0 * gain, 2)
         ),
         (Advice::Ranked(ranking), None) if ranking.pattern == Pattern::Private => format!(
-            "by {by} nothing gains where each thread uses its own part of the data; the program starts \
-             as by itself (where any uses any part: --pattern shared)"
+            "by {by} nothing gains where each thread uses its own part of the data; the program \
+             starts unchanged (where any uses any part: --pattern shared)"
         ),
         (_, None) => format!(
-            "by {by} no placement gains more than the models can be wrong; the program starts as by \
-             itself"
+            "by {by} no placement gains more than the models' error; the program starts unchanged"
         ),
     }
 }

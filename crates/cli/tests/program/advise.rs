@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nearfar_machine::{Binding, NodeSet};
 use serde_json::Value;
 
-use crate::records::{asked, json};
+use crate::records::{asked, json, line};
 use crate::support::{run, text};
 
 #[test]
@@ -62,6 +62,21 @@ fn a_quick_record_is_enough_and_says_what_it_rests_on() {
     }
     let said = text(&run(&mut asked("advise @sound")).stdout);
     assert!(said.contains("By pairs alone"), "{said}");
+}
+
+/// `--only mixes` was told first, and of the record that this left `--only pairs`.
+#[test]
+fn one_command_adds_what_a_quick_record_lacks() {
+    for question in ["advise lacking.jsonl", "advise - <lacking.jsonl"] {
+        assert!(run(&mut line("cp @sound lacking.jsonl")).status.success());
+        let basis = json(question)["uses"][0]["basis"].clone();
+        let remedy = basis["without_flow"]["remedy"].as_str().unwrap();
+        let is_added = remedy.contains(" --append ");
+        let out = if is_added { "" } else { " --force --out lacking.jsonl" };
+        let typed = run(&mut line(&format!("{remedy}{out}")));
+        assert_eq!(typed.status.code(), Some(0), "{remedy}: {}", text(&typed.stderr));
+        assert_eq!(json(question)["uses"][0]["basis"]["model"], "flow", "{remedy}");
+    }
 }
 
 /// The JSON has the form for every launcher, as `--as` prints it.

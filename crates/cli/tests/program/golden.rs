@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use expect_test::expect_file;
 
@@ -29,6 +30,23 @@ pub fn without_what_varies(text: &str) -> String {
     told
 }
 
+/// Commands whose answers are set for the terminal's width.
+const FIGURES: [&str; 13] = [
+    "advise",
+    "characterize",
+    "compare",
+    "doctor",
+    "list",
+    "model",
+    "predict",
+    "profile",
+    "reproduce",
+    "sensitivity",
+    "show",
+    "topo",
+    "workload",
+];
+
 /// What a line of a session prints, and its status.
 fn told(words: &str) -> String {
     let output = run(&mut line(words));
@@ -36,16 +54,14 @@ fn told(words: &str) -> String {
         [&output.stdout, &output.stderr].map(|stream| without_what_varies(&text(stream)));
     assert!(!(said.clone() + &refused).contains('\u{1b}'), "{words}: a pipe is sent no colours");
     refused.lines().for_each(assert_said_once);
-    let is_figures = ["model", "predict", "advise", "compare", "profile", "sensitivity"]
-        .iter()
-        .any(|it| words.starts_with(&format!("nearfar {it}")));
+    let is_figures = FIGURES.iter().any(|it| words.starts_with(&format!("nearfar {it}")));
     // What is typed elsewhere is as long as it is.
     let is_typed = words.contains(" --as ");
     if is_figures && !is_typed && output.status.code() != Some(2) {
         // Names of files and machines are as long as they are, and Markdown has no lines of its own.
         let is_free = |line: &&str| line.starts_with("record: ") || line.starts_with("simulated-");
         let lines = said.lines().filter(|line| !is_free(line) && !words.contains(".md"));
-        let long: Vec<&str> = lines.filter(|line| line.chars().count() > 100).collect();
+        let long: Vec<&str> = lines.filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{words}: {long:#?}");
     }
     format!("$ {words}\n{said}{refused}[{}]\n\n", output.status.code().unwrap())
@@ -66,6 +82,28 @@ fn sessions_are_those_of_the_golden_files() {
     assert!(cases > 250, "{cases}");
     for unwritten in ["ran", "x.xml", "x.csv"] {
         assert!(!folder().join(unwritten).exists(), "{unwritten}");
+    }
+}
+
+/// Text was wrapped at 100 columns in a terminal of 80, and tables went wider.
+#[test]
+fn answers_keep_to_the_width_of_the_terminal() {
+    let has_script = Command::new("script").arg("--version").output().is_ok();
+    for question in ["model @sound", "show @eight", "compare @sound @slower"] {
+        for columns in [80_usize, 96] {
+            let told = text(&run(asked(question).env("COLUMNS", columns.to_string())).stdout);
+            let widest = told.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns) && widest > Some(columns - 20), "{question}: {told}");
+            // The terminal, where there is one, and not what the variable says; its input never ends.
+            let in_terminal = format!(
+                "rm -f in; mkfifo in; script -qec 'stty rows 24 cols {columns}; NO_COLOR=1 COLUMNS=60 \
+                 nearfar {question} 2>/dev/null' /dev/null <>in"
+            );
+            if has_script {
+                let said = text(&run(&mut line(&in_terminal)).stdout).replace('\r', "");
+                assert_eq!(said, told, "{question} at {columns}");
+            }
+        }
     }
 }
 

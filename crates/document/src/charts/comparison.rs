@@ -17,11 +17,9 @@ pub(crate) fn charts(found: &RecordComparison) -> Vec<Chart> {
 
 fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
     let (id, x, title, better) = match unit {
-        Unit::GbPerS => ("compared-bandwidth", "A, GB/s", "Bandwidth: B beside A", "higher"),
-        Unit::GflopPerS => {
-            ("compared-arithmetic", "A, GFLOP/s", "Arithmetic: B beside A", "higher")
-        }
-        _ => ("compared-times", "A, ns", "Times of accesses: B beside A", "lower"),
+        Unit::GbPerS => ("compared-bandwidth", "A, GB/s", "Bandwidth: B vs A", "higher"),
+        Unit::GflopPerS => ("compared-arithmetic", "A, GFLOP/s", "Arithmetic: B vs A", "higher"),
+        _ => ("compared-times", "A, ns", "Times of accesses: B vs A", "lower"),
     };
     let x = Axis { title: x, scale: Scale::Log };
     let y = Axis { title: "B / A", scale: Scale::Near };

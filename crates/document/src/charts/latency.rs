@@ -81,7 +81,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
 }
 
 fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
-    let x = Axis { title: "traffic beside it, GB/s", scale: Scale::FromZero };
+    let x = Axis { title: "other traffic, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Beside"]);
     for curve in &model.curves {
@@ -96,23 +96,23 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
         for point in &curve.points {
             let figure = Figure::sampled(&point.time, Counted::AccessTime);
             let traffic = Figure::of(&point.traffic);
-            series.point(traffic.value, &figure, &format!("beside {}", traffic.words()));
+            series.point(traffic.value, &figure, &format!("with {}", traffic.words()));
         }
         lines.add(&choice, series);
         if let Some(knee) = curve.knee.found() {
             let mut bend = Series::new(format!("{name}: where it bends"), Style::Stars);
             let figure = Figure::new(knee.time.0, None, Unit::Ns);
             let traffic = Figure::of(&knee.traffic);
-            bend.point(traffic.value, &figure, &format!("beside {} GB/s", traffic.text));
+            bend.point(traffic.value, &figure, &format!("with {} GB/s", traffic.text));
             lines.add(&choice, bend);
         }
     }
     Chart::of(
         "latency-loaded",
         "latency",
-        "Time of an access beside traffic",
+        "Loaded latency",
         "A line for the CPUs of each group and each node: time of an access against the traffic of \
-                      threads beside it.",
+         other threads.",
         Plot::Lines(lines),
     )
 }

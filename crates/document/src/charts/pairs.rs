@@ -51,8 +51,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         "pairs",
         "Bandwidth of each pair, best variant",
         format!(
-            "A heat map: who accesses in rows, whose memory in columns, the bandwidth written in \
-             each cell. Thick borders part the bandwidth classes{}.",
+            "A heat map: CPUs in rows, memory in columns, the bandwidth written in each cell. \
+             Thick borders part the bandwidth classes{}.",
             class_words(sources)
         ),
         Plot::HeatMap(map),

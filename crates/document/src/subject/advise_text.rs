@@ -127,7 +127,7 @@ impl AdvisedPlacement {
             format!("A program with {}{on}{size}{loads}", count(threads as usize, "thread"));
         match self.uses.as_slice() {
             [only] => format!("{program}, {}.", use_words(only.pattern)),
-            _ => format!("{program}. What decides is how its threads use its data."),
+            _ => format!("{program}. The best placement depends on how its threads use its data."),
         }
     }
 
@@ -244,7 +244,7 @@ impl AdvisedPlacement {
         let who = &self.measured.who;
         let has_default = of_use.candidates.iter().any(|it| it.candidate.is_default);
         let Some(best) = of_use.best().map(|it| &it.candidate) else {
-            return "the data finds no room on this machine.".into();
+            return "the data does not fit on this machine.".into();
         };
         let rate = rate_words(&best.predicted);
         let limit = limit_words(best, who);
@@ -260,7 +260,7 @@ impl AdvisedPlacement {
         if has_default {
             return format!("{rate}, {}{limit}.", gain_words(best));
         }
-        format!("by itself the data finds no room; here it does, {rate}{limit}.")
+        format!("by default the data does not fit; here it does: {rate}{limit}.")
     }
 
     /// What a use could have beside what is recommended.
@@ -304,7 +304,8 @@ impl AdvisedPlacement {
         let Some(basis) = self.uses.first().map(|it| &it.basis) else { return cautions };
         match (&basis.trust, &basis.without_flow) {
             (Some(trust), _) => cautions.push(format!(
-                "± is the flow model's error; its mean is {}, on {}. Gains below {} are not told.",
+                "± is the flow model's error; its mean is {}, on {}. Gains below {} are not \
+                 significant.",
                 percents(trust.model_error),
                 trust.judged_by,
                 percents(trust.least_difference_share)
@@ -313,8 +314,8 @@ impl AdvisedPlacement {
                 let more = without.remedy.as_ref();
                 let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
                 cautions.push(format!(
-                    "By pairs alone: each figure lies between what comes if links and controllers \
-                     carry one pair and if they carry all ({}).{more}",
+                    "By pairs alone: each range is from links and controllers that carry no more \
+                     than one pair to ones that never limit ({}).{more}",
                     without.why
                 ));
             }
@@ -453,8 +454,8 @@ impl AdviceProfile {
         }
         if let Some(counted) = self.uneven_local_share {
             let said = format!(
-                "Its pages are used unevenly: {} of its lines came from near memory, which is taken \
-                 for the default. A placement page by page spreads hot and cold alike.",
+                "Its pages are used unevenly: {} of its lines came from near memory, which is used \
+                 for the default. Interleaving spreads hot and cold pages alike.",
                 percents(counted)
             );
             parts.push(Part::words("  ", said));

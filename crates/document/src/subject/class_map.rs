@@ -85,10 +85,7 @@ impl ClassMap {
     pub(crate) fn text(&self, room: Room) -> String {
         let map = if room.full || self.fits(room.width) { self } else { &self.of_classes() };
         let shows = if map == self { "GB/s and (class)" } else { "classes" };
-        format!(
-            "Map: {shows}; rows: who accesses; columns: whose memory\n{}",
-            map.lines(room.width)
-        )
+        format!("Map: {shows}; rows: CPUs; columns: memory\n{}", map.lines(room.width))
     }
 
     fn of_classes(&self) -> Self {

@@ -198,7 +198,7 @@ fn percent(fraction: f64) -> String {
 }
 
 fn notes(model: &Classes, who: &Who) -> Vec<String> {
-    let own = if model.rule.per_group { "; every group of CPUs by itself" } else { "" };
+    let own = if model.rule.per_group { "; each group of CPUs alone" } else { "" };
     let mut notes = vec![
         span_words(model.rule.span) + own + ".",
         alpha_note(&model.gamma),

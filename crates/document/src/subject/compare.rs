@@ -296,12 +296,12 @@ fn environment(found: &RecordComparison, most: usize) -> Option<Section> {
         Table::new(caption, ["", "A", "B"].map(Column::words), rows)
     };
     let tables = [
-        table("What differs beside the figures", differing(found).map(row).collect()),
+        table("Configuration differences", differing(found).map(row).collect()),
         table("Known of one record only, which is no difference", one_sided.map(row).collect()),
     ];
     Some(Section::new(
         "environment",
-        "What differs beside the figures",
+        "Configuration differences",
         "Machine, system and inputs as the records tell of them.",
         tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
     ))

@@ -22,8 +22,8 @@ pub(super) fn cases(found: &RecordComparison, verdicts: &[Verdict], most_rows: u
     Section::new(
         "cases",
         "Case by case",
-        "Medians of the undisturbed rounds of both records, and B / A with its 95 % interval, each \
-         by itself.",
+        "Medians of the undisturbed rounds of both records, and B / A with the 95 % interval of \
+         each case.",
         tables,
     )
 }
@@ -123,7 +123,7 @@ pub(super) fn not_compared(found: &RecordComparison) -> Option<Section> {
                      for both records give more cases in common.";
     let is_screened = has((one, other)) && has((other, one));
     let table = Table::new(
-        "Cases that are not compared, by how they stand",
+        "Cases that are not compared, by reason",
         ["cases", "in A", "in B", "the first", "why"].map(Column::words),
         rows,
     )

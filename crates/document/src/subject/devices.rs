@@ -265,7 +265,7 @@ fn besides(transfers: &[TransferFigures]) -> Option<Table> {
         })
         .collect();
     Table::new(
-        "Copies beside what else uses the node, the links or the hub",
+        "Copies with other traffic on the node, the links or the hub",
         Column::all(
             ["copies", "way", "beside", "copies", "alone", "the other", "alone"],
             [WORDS, WORDS, WORDS, GB, GB, GB, GB],
@@ -298,8 +298,8 @@ fn losses(model: &Devices) -> Option<Table> {
         ]
     });
     Table::new(
-        "What copies and what else uses the node, the links or the hub keep beside each other, of \
-         what each moves alone",
+        "What copies and other traffic on the node, the links or the hub keep together, of what \
+         each moves alone",
         Column::all(
             ["copies", "way", "beside", "copies keep", "the other keeps"],
             [WORDS, WORDS, WORDS, ONE, ONE],

@@ -17,10 +17,10 @@ use crate::table::{Cell, Column, GB, Table, WORDS};
 /// Fewer cases say little of an error.
 const FEW: usize = 4;
 
-/// What was measured of streams beside each other, and what the model makes of it.
+/// What was measured of streams at the same time, and what the model makes of it.
 pub(crate) fn section(mixes: &[Mix], model: Option<&FlowSummary>, who: &Who) -> Section {
     let measured =
-        "Random sets of streams over the whole machine: what each gets beside the others.";
+        "Random sets of concurrent streams over the whole machine: the bandwidth of each.";
     let measured = (!mixes.is_empty()).then(|| measured.to_string());
     let about: Vec<String> = measured.into_iter().chain(model.map(law)).collect();
     let of_model = model.into_iter().flat_map(|model| tables(model, who));
@@ -43,7 +43,7 @@ fn streams(mixes: &[Mix], who: &Who) -> Table {
         ]
     });
     let columns = Column::all(
-        ["set", "who", "kernel", "memory", "bandwidth"],
+        ["set", "CPUs", "kernel", "memory", "bandwidth"],
         [WORDS, WORDS, WORDS, WORDS, GB],
     );
     Table::new("Streams of each set", columns, rows)
@@ -53,7 +53,7 @@ fn law(model: &FlowSummary) -> String {
     format!(
         "Flow model of {} ({}), useful GB/s: streams share paths, controllers, issue limits and \
          links, which fill up smoothly (p = {}) and are divided with fairness {} (0: every thread \
-         alike, 1: by demand). In brackets: not bound by any case, so it is at least about so much.",
+         alike, 1: by demand). In brackets: a lower bound, as no case reaches it.",
         model.kernel.kernel,
         model.kernel.variant,
         exponent(&model.saturation),
@@ -70,7 +70,7 @@ fn tables(model: &FlowSummary, who: &Who) -> Vec<Table> {
         _ => None,
     });
     let tables = [
-        Some(pair_table("What one thread asks", asked, who)),
+        Some(pair_table("Demand of one thread", asked, who)),
         Some(pair_table("What a path carries", paths, who)),
         shared_parts(model, who),
         Some(error_table(model)),
@@ -139,7 +139,7 @@ fn error_table(model: &FlowSummary) -> Table {
         let words = match it.cases_are {
             JudgedCases::Fitted => "fitted",
             JudgedCases::HeldOut => "not fitted",
-            JudgedCases::LeftOut => "each foretold by all others",
+            JudgedCases::LeftOut => "leave-one-out",
         };
         let errors = &it.errors;
         let words = [errors.experiment.to_string(), words.into()];
@@ -161,9 +161,9 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     let own = placement(model, PlacementKind::OwnNodes);
     if let Some(own) = own {
         sentences.push(format!(
-            "All CPUs on their own node, all cores: expect {} in sum; {}.",
+            "All CPUs on their own node, all cores: expect {} in total; {}.",
             expected(own),
-            held_up(model, own.limit.as_ref(), who)
+            limit_words(model, own.limit.as_ref(), who)
         ));
     }
     if let (Some(own), Some(all)) = (own, placement(model, PlacementKind::AllNodes)) {
@@ -171,7 +171,7 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
             "Interleaving all pages over all nodes instead: expect {}, {}; {}.",
             expected(all),
             against(model, all, own),
-            held_up(model, all.limit.as_ref(), who)
+            limit_words(model, all.limit.as_ref(), who)
         ));
     }
     if let (Some(own), Some(other)) = (own, placement(model, PlacementKind::OtherPackages)) {
@@ -179,7 +179,7 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
             "If every package's data lies in other packages: expect {}, {}; {}.",
             expected(other),
             against(model, other, own),
-            held_up(model, other.limit.as_ref(), who)
+            limit_words(model, other.limit.as_ref(), who)
         ));
     }
     sentences.extend(one_node(model));
@@ -187,8 +187,8 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     sentences.extend(trust(model));
     if model.lone_variant != model.kernel.variant {
         sentences.push(format!(
-            "The record has no lone figures of {} ({variant}): those of {} stand for them, which is \
-             sound where memory bounds both; `{} --isa {variant}` measures them in one \
+            "The record has no lone figures of {} ({variant}): those of {} are used instead, which \
+             is valid where both are memory-bound; `{} --isa {variant}` measures them in one \
              variant.",
             model.kernel.kernel,
             model.lone_variant,
@@ -198,8 +198,8 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     }
     if !model.has_converged {
         sentences.push(
-            "The fit had not come to rest after 12 steps: its numbers may be off by more than \
-             their intervals say; the errors above are what it reaches."
+            "The fit did not converge in 12 steps: its parameters may be off by more than their \
+             intervals; the errors above are those of this fit."
                 .into(),
         );
     }
@@ -227,14 +227,11 @@ pub(crate) fn answer(model: &FlowSummary) -> Option<String> {
 fn trust(model: &FlowSummary) -> Vec<String> {
     let trust = &model.trust;
     let sentence = |judged: &FlowErrors| {
-        let few = format!(
-            " So few cases tell little of the error: `{}` measures more.",
-            model.more_cases
-        );
+        let few = format!(" Few cases for an error: `{}` measures more.", model.more_cases);
         format!(
-            "A stream of {} is foretold by all other cases within {} on average, {} at worst ({}); \
-             the model's error, the largest mean above, is {} ({}): expect figures within {}, and \
-             believe no difference below {}.{}",
+            "Leave-one-out error of a stream of {}: {} on average, {} at worst ({}). Model error, \
+             the largest mean above: {} ({}). Expect predictions within {}; differences below {} \
+             are not significant.{}",
             judged.experiment,
             percents(judged.mean),
             percents(judged.worst),
@@ -250,14 +247,14 @@ fn trust(model: &FlowSummary) -> Vec<String> {
     let left = model.not_foretold_cases;
     let more = (left > 0).then(|| {
         let cases = count(left, "case");
-        format!("Of {cases} the others say nothing when left out: not counted in these errors.")
+        format!("{cases} cannot be predicted from the others: not counted in these errors.")
     });
     judged.map(|it| sentence(&it.errors)).into_iter().chain(more).collect()
 }
 
-fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>, who: &Who) -> String {
+fn limit_words(model: &FlowSummary, limit: Option<&PlacementLimit>, who: &Who) -> String {
     let Some(limit) = limit else {
-        return "the threads themselves are the limit (latency)".into();
+        return "latency-bound: more threads would help".into();
     };
     let capacity = model.parts.iter().find(|it| it.part == limit.part);
     let of = capacity.map_or_else(String::new, |it| {
@@ -268,9 +265,20 @@ fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>, who: &Who) -> St
         String::new()
     } else {
         let cpus = who.all_cpus(limit.initiators.iter().copied());
-        format!("; parts of its sort hold up {cpus} first")
+        format!("; {} limit {cpus} first", kind_words(&limit.part))
     };
-    format!("most is lost at {}{of}{whom}", part_words(&limit.part, who))
+    format!("limited by {}{of}{whom}", part_words(&limit.part, who))
+}
+
+/// All parts of a part's kind.
+fn kind_words(part: &MachinePart) -> &'static str {
+    match part {
+        MachinePart::Path { .. } => "the paths",
+        MachinePart::Controller { .. } => "the memory controllers",
+        MachinePart::Issue { .. } => "the cores' issue limits",
+        MachinePart::Link { .. } | MachinePart::InitiatorLink { .. } => "the links",
+        MachinePart::Channels { .. } => "the memory channels",
+    }
 }
 
 /// What a placement gains or costs against another, where the model can tell.
@@ -279,12 +287,12 @@ fn against(model: &FlowSummary, one: &FlowPlacement, other: &FlowPlacement) -> S
     let least = model.trust.least_difference_share;
     if gain.abs() < least {
         return format!(
-            "no difference that the model can tell ({}, it tells those from {} on)",
+            "no significant difference ({}; significant from {} on)",
             signed(gain),
             percents(least)
         );
     }
-    format!("{} against own nodes", signed(gain))
+    format!("{} vs own nodes", signed(gain))
 }
 
 fn one_node(model: &FlowSummary) -> Option<String> {
@@ -318,8 +326,8 @@ fn links(model: &FlowSummary) -> Vec<String> {
             )
         } else {
             format!(
-                "No case fills a link from package {from} to package {to} of its own: the paths \
-                 and controllers behind it are full before."
+                "No case saturates the link from package {from} to package {to}: paths and \
+                 controllers saturate before it."
             )
         })
     };
@@ -333,7 +341,7 @@ pub(crate) fn part_words(part: &MachinePart, who: &Who) -> String {
             format!("the path from {} to node {memory_node}", who.cpus(*initiator))
         }
         MachinePart::Controller { memory_node } => format!("the controller of node {memory_node}"),
-        MachinePart::Issue { initiator } => format!("what {} can issue", who.cpus(*initiator)),
+        MachinePart::Issue { initiator } => format!("the issue limit of {}", who.cpus(*initiator)),
         MachinePart::Link { from_package, to_package } => {
             format!("the link from package {from_package} to package {to_package}")
         }
@@ -352,23 +360,23 @@ fn shown(rate: BytesPerSecond) -> String {
 
 fn exponent(number: &Fitted<Ratio>) -> String {
     let [low, high] = number.interval.map(|end| significant(end.0, 2));
-    let told = if number.is_bound { "" } else { "; not bound by any case" };
+    let told = if number.is_bound { "" } else { "; not constrained by any case" };
     format!("{} ({low} to {high}{told})", significant(number.value.0, 2))
 }
 
-/// What was measured, else what is foretold.
+/// What was measured, else what is predicted.
 fn best_known(placement: &FlowPlacement) -> BytesPerSecond {
     placement.measured.unwrap_or(placement.total.value)
 }
 
 /// `240 GB/s (230 to 250)`; `238 GB/s as measured (the model: 240)`.
 fn expected(placement: &FlowPlacement) -> String {
-    let foretold = shown(placement.total.value);
+    let predicted = shown(placement.total.value);
     if let Some(measured) = placement.measured {
-        return format!("{} GB/s as measured (the model: {foretold})", shown(measured));
+        return format!("{} GB/s as measured (the model: {predicted})", shown(measured));
     }
     let [low, high] = placement.total.ends().map(shown);
-    format!("{foretold} GB/s ({low} to {high})")
+    format!("{predicted} GB/s ({low} to {high})")
 }
 
 pub(crate) fn percents(fraction: f64) -> String {

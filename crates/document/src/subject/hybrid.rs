@@ -97,14 +97,7 @@ fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
         Table::new(
             format!("Measured points: {cpus}, {fast} node {near}, {slow} node {far}"),
             Column::all(
-                [
-                    "point",
-                    "loads",
-                    fast,
-                    &format!("found {fast}"),
-                    "bandwidth",
-                    "t beside / longest",
-                ],
+                ["point", "loads", fast, &format!("found {fast}"), "bandwidth", "t / longest"],
                 [WORDS, ONE, ONE, WORDS, GB, ONE],
             ),
             of.iter().map(row),
@@ -192,8 +185,8 @@ fn doubts(pair: &HybridPair, who: &Who) -> Vec<String> {
     if pair.corners[0].bandwidth.interval.is_none() {
         doubts.push(format!(
             "{of}: {} rounds of a case are too few for intervals ({FEWEST_DRAWN_ROUNDS} are \
-             needed); times nearer than {} are taken as equally long, and no gain is claimed. `{}` \
-             measures more.",
+             needed); times within {} count as equally long, and no gain is claimed. `{}` measures \
+             more.",
             pair.fewest_rounds,
             percent_words(UNKNOWN_MARGIN),
             pair.remedy
@@ -214,7 +207,7 @@ fn overlaps(model: &Hybrid, who: &Who) -> Table {
         })
     };
     let kinds =
-        TransferKind::ALL.map(|kind| Column::of(format!("{} beside", kind.as_str()), Unit::One));
+        TransferKind::ALL.map(|kind| Column::of(format!("with {}", kind.as_str()), Unit::One));
     let of =
         |pair| if model.pairs.len() > 1 { memories_words(pair, who) + ": " } else { String::new() };
     let notes = model.pairs.iter().flat_map(|pair| {
@@ -222,8 +215,8 @@ fn overlaps(model: &Hybrid, who: &Who) -> Table {
         overlap_notes(pair).into_iter().map(move |note| format!("{of}{note}"))
     });
     Table::new(
-        "Overlap theta: of the time of the kind beside, the share that is not hidden \
-                  (95 % of the fits to drawn rounds)",
+        "Overlap theta: of the time of the other kind, the share that is not hidden (95 % of the \
+         fits to drawn rounds)",
         std::iter::once(Column::words("longest")).chain(kinds),
         model.pairs.iter().flat_map(of_pair),
     )
@@ -242,7 +235,7 @@ fn overlap_cell(pair: &HybridPair, dominating: TransferKind, beside: TransferKin
 fn overlap_notes(pair: &HybridPair) -> Vec<String> {
     let known = || pair.overlaps.iter().filter_map(|it| Some((it, it.fit.found()?)));
     let words =
-        |it: &HybridOverlap| format!("{} beside {}", it.beside.as_str(), it.dominating.as_str());
+        |it: &HybridOverlap| format!("{} with {}", it.beside.as_str(), it.dominating.as_str());
     let interfering = known().filter(|(_, fit)| fit.is_interference);
     let interfering: Vec<String> = interfering.map(|(it, _)| words(it)).collect();
     let interference = (!interfering.is_empty()).then(|| {
@@ -289,7 +282,7 @@ fn errors(model: &Hybrid, who: &Who) -> Table {
     let words = ["memories", "true RMS", "paper's", "worst", "points", "2/3 reads: best"];
     let best = Column::of("gives", Unit::GbPerS);
     Table::new(
-        "Errors on points of the surface, which were never fitted (true RMS: relative; paper's: 1/n \
+        "Errors on points of the surface, which were not fitted (true RMS: relative; paper's: 1/n \
          sqrt of the sum of squares), and the best placement of a program",
         words.map(Column::words).into_iter().chain([best]),
         rows,
@@ -299,8 +292,8 @@ fn errors(model: &Hybrid, who: &Who) -> Table {
 pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
     match errors.as_result() {
         Ok(errors) => format!(
-            "The model's error: {} true relative RMS on {} that were never fitted; gains (?) that \
-             are not above {} by all that is uncertain are not claimed.",
+            "Model error: {} true relative RMS on {} that were not fitted; gains with ? are not \
+             above {} with all uncertainties.",
             percent_words(errors.relative_rms),
             count(errors.points, "point"),
             percent_words(errors.room)

@@ -120,7 +120,7 @@ impl<'a> Speaker<'a> {
         Some(match advice {
             HybridAdvice::Leave { because } => {
                 let verb = match self.memories.default_node {
-                    Some(_) => "leave the data where it comes to lie by itself,",
+                    Some(_) => "keep the default (first-touch) location,",
                     None => "put",
                 };
                 format!(
@@ -135,8 +135,8 @@ impl<'a> Speaker<'a> {
                 let jump = named(*placement)?.unclaimed.as_ref()?;
                 format!(
                     "with {} of the bytes in the {} memory {} take equally long, and the model \
-                     jumps from {} to {}: which it is there cannot be told, and nothing is claimed \
-                     of it.",
+                     jumps from {} to {}: which of the two holds is not known, so no gain is \
+                     claimed.",
                     percent_words(jump.fast_share),
                     self.names().fast,
                     kinds_words(jump, "and"),
@@ -148,8 +148,7 @@ impl<'a> Speaker<'a> {
                 let apart = named(PlacementName::BestSeparately)?;
                 format!(
                     "with {} the model gives {}. No point with different shares for reads and \
-                     writes was measured, so that nothing is claimed of it: try it on the program \
-                     itself.",
+                     writes was measured, so no gain is claimed: try it on the program itself.",
                     self.place(apart),
                     gb(&apart.prediction)
                 )
@@ -157,7 +156,7 @@ impl<'a> Speaker<'a> {
             HybridAdvice::FillHalf => {
                 let half = named(PlacementName::HalfFast)?;
                 format!(
-                    "if only half of the data finds room on the {} node: {}; expect {}.",
+                    "if only half of the data fits on the {} node: {}; expect {}.",
                     self.names().fast,
                     self.place(half),
                     expected(&half.prediction)
@@ -168,7 +167,7 @@ impl<'a> Speaker<'a> {
                 self.without_default(missing, most)
             }
             HybridAdvice::SuspectBetter => {
-                "overlaps are missing for some shares: a better one may not be seen.".into()
+                "overlaps are missing for some shares: there may be a better one.".into()
             }
         })
     }
@@ -176,7 +175,7 @@ impl<'a> Speaker<'a> {
     /// Where to put what, and what to expect of it.
     fn put(&self, best: &HybridPlacement, rounding_cost: Option<f64>) -> String {
         let itself = match self.memories.default_node {
-            Some(_) => ", where data comes to lie by itself",
+            Some(_) => ", the default (first-touch) location",
             None => "",
         };
         let usual = self.answer.placement(self.answer.default);
@@ -243,7 +242,7 @@ impl<'a> Speaker<'a> {
                 "No gain is claimed, as the rounds are too few for intervals".into()
             }
             (NoGain::WithinError, Some(errors)) => format!(
-                "No other placement is sure to gain more than {}, as far as the model may be off",
+                "No other placement gains more than the model's error ({})",
                 percent_words(errors.room)
             ),
             _ => "No gain is claimed, as the model's error is not known".into(),
@@ -262,16 +261,15 @@ impl<'a> Speaker<'a> {
             _ => (self.names().fast, fast_node),
         };
         let thetas = missing.iter();
-        let thetas =
-            thetas.map(|(one, other)| format!("{} beside {}", other.as_str(), one.as_str()));
+        let thetas = thetas.map(|(one, other)| format!("{} with {}", other.as_str(), one.as_str()));
         let most = most.map_or_else(String::new, |most| {
             let (place, expect) = (self.place(most), expected(&most.prediction));
-            format!(" Of what can be predicted most comes with {place}: {expect}.")
+            format!(" The best that can be predicted is {place}: {expect}.")
         });
         format!(
-            "what all buffers on the {speed} node {node}{} give cannot be predicted, as {} ({}) is \
-             not known (`{}` measures it with more rounds), so that no gain over it can be told.{most}",
-            if default_node.is_some() { ", where data comes to lie by itself," } else { "" },
+            "all buffers on the {speed} node {node}{} cannot be predicted, as {} ({}) is not known \
+             (`{}` measures it with more rounds), so no gain over it is known.{most}",
+            if default_node.is_some() { ", the default (first-touch) location," } else { "" },
             if missing.len() == 1 { "the overlap theta" } else { "an overlap theta" },
             thetas.collect::<Vec<_>>().join(", "),
             self.remedy

@@ -48,9 +48,8 @@ pub(crate) fn section(
     Section::new(
         "latency",
         "Time of an access",
-        "A thread follows a chain of cache lines in random order (a pointer chase), so that \
-                each access waits for the one before. Median over rounds, huge pages where they \
-                were got.",
+        "A thread follows a chain of cache lines in random order (a pointer chase), so that each \
+         access waits for the one before. Median over rounds, huge pages where available.",
         tables,
     )
     .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
@@ -159,9 +158,9 @@ fn loads(chases: &[ChaseFigures], who: &Who) -> Option<Table> {
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     Table::new(
-        "Loaded: by the cycles that threads beside the chase pause after each KiB of an array",
+        "Loaded latency, by the cycles that the loading threads pause after each KiB of an array",
         Column::all(
-            ["who on which node", "beside", "pause", "traffic", "time"],
+            ["CPUs and node", "beside", "pause", "traffic", "time"],
             [WORDS, WORDS, WORDS, GB, NS],
         ),
         rows,

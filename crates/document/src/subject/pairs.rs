@@ -54,8 +54,8 @@ pub(crate) fn section(sources: &Sources<'_>) -> Option<Section> {
     let section = Section::new(
         "pairs",
         "Bandwidth of each group of cores with each memory node",
-        "Useful bandwidth (STREAM's count of bytes), median over rounds. Rows: who accesses; \
-         columns: whose memory. A class is a group of pairs that measure alike.",
+        "Useful bandwidth (STREAM's count of bytes), median over rounds. Rows: CPUs; columns: \
+         memory. A class is a group of pairs that measure alike.",
         tables,
     );
     let room = Room { width: MAP_WIDTH, full: true };

@@ -29,8 +29,8 @@ fn section(of: &FlowPrediction, who: &Who) -> Section {
         "predict-flow",
         "Streams at the same time",
         format!(
-            "Streams of {} ({}), useful GB/s, by the flow model; give or take {} (its error is {}, \
-             on {}).",
+            "Streams of {} ({}), useful GB/s, by the flow model, within {} (its error is {}, on \
+             {}).",
             of.kernel.kernel,
             of.kernel.variant,
             percents(of.trust.interval_error),
@@ -46,8 +46,7 @@ fn streams(streams: &[PredictedStream], who: &Who) -> Table {
     let plain = |rate: &Estimate<BytesPerSecond>| Cell::Figure(Figure::plain(rate.value));
     let row = |(index, it): (usize, &PredictedStream)| {
         let threads: u32 = it.threads.iter().map(|own| own.threads).sum();
-        let limit =
-            it.limit.as_ref().map_or_else(|| "its own threads".into(), |it| part_words(it, who));
+        let limit = it.limit.as_ref().map_or_else(|| "latency".into(), |it| part_words(it, who));
         vec![
             Cell::Text(format!("stream {index}")),
             Cell::Text(threads.to_string()),
@@ -60,9 +59,9 @@ fn streams(streams: &[PredictedStream], who: &Who) -> Table {
     let binding =
         |(index, it): (usize, &PredictedStream)| format!("stream {index}: {}", it.binding);
     Table::new(
-        "What each gets",
+        "Bandwidth of each stream",
         Column::all(
-            ["", "threads", "alone", "together", "kept", "slowed most by"],
+            ["", "threads", "alone", "together", "kept", "limited by"],
             [WORDS, WORDS, GB, GB, WORDS, WORDS],
         ),
         streams.iter().enumerate().map(row),
@@ -73,7 +72,7 @@ fn streams(streams: &[PredictedStream], who: &Who) -> Table {
 fn parts(parts: &[FilledPart], who: &Who) -> Table {
     let row = |it: &FilledPart| [part_words(&it.part, who), percents(it.filled_share)];
     let rows = parts.iter().take(SHOWN_PARTS).map(|it| row(it).map(Cell::Text).into());
-    Table::new("The fullest parts", ["part", "filled"].map(Column::words), rows)
+    Table::new("The most used parts", ["part", "filled"].map(Column::words), rows)
 }
 
 fn findings(of: &FlowPrediction, who: &Who) -> Vec<String> {
@@ -86,8 +85,8 @@ fn findings(of: &FlowPrediction, who: &Who) -> Vec<String> {
     // The fullest stand first.
     if let Some(fullest) = of.parts.iter().find(is_limit) {
         sentences.push(format!(
-            "Of what slows streams {} is the fullest ({}): more threads there gain little; if \
-             other parts are less full, move data or threads off it.",
+            "The most used limit is {} ({}): more threads there gain little; if other parts are \
+             less used, move data or threads off it.",
             part_words(&fullest.part, who),
             percents(fullest.filled_share)
         ));
@@ -97,13 +96,11 @@ fn findings(of: &FlowPrediction, who: &Who) -> Vec<String> {
             1 => "more threads would move more, and 1 core is free".into(),
             cores => format!("more threads would move more, and {cores} cores are free"),
         };
-        sentences.push(format!("The threads themselves are the limit (latency): {free}."));
+        sentences.push(format!("Latency-bound: {free}."));
     }
     let least = of.trust.least_difference_share;
     if are_several && of.streams.iter().all(|it| 1.0 - it.kept_share < least) {
-        sentences.push(
-            "The streams hardly slow each other: no loss is above what the model can tell.".into(),
-        );
+        sentences.push("The streams hardly slow each other: no loss is significant.".into());
     }
     sentences.extend(of.notes.iter().cloned());
     sentences

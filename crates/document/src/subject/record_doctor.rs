@@ -192,7 +192,7 @@ fn limit_check(figures: &RecordFigures<'_>, gamma: Result<TheoreticalMaximum, St
     match limit {
         Err(why) => check(
             Standing::Unknown,
-            format!("figures are not held against what the memory can carry at most: {why}"),
+            format!("figures are not compared with the memory's theoretical maximum: {why}"),
             None,
         ),
         Ok(limit) if limit.above.is_empty() => check(

@@ -323,9 +323,9 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) 
             let of = chart.validations.get(*worst)?;
             let errors = of.errors?;
             format!(
-                "The roofs predict points of known intensity within {} (relative RMS; by the paper's \
-                 measure {}), worst below {}; differences below {} between memories are not told \
-                 apart.",
+                "The roofs predict points of known intensity within {} (relative RMS; by the \
+                 paper's measure {}), worst below {}; differences below {} between memories are \
+                 not significant.",
                 percent_words(errors.relative_rms),
                 percent_words(errors.paper),
                 roof_words(of.roof, of.is_local),
@@ -333,8 +333,8 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) 
             )
         }
         RooflineAdvice::MeasurePoints => format!(
-            "No point of known intensity was measured below these roofs: how well they predict \
-             programs is not known, and differences below {} are not told apart. `{}` measures some.",
+            "No point of known intensity was measured below these roofs: their error is not known, \
+             and differences below {} are not significant. `{}` measures some.",
             percent_words(chart.least_difference),
             model.commands.again
         ),

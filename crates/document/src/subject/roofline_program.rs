@@ -121,7 +121,7 @@ fn standing(of: &Placement) -> String {
         Some(Standing::Refuted { .. }) => {
             "its roofs predict nothing (points are too far off them)".into()
         }
-        None => "not held against anything".into(),
+        None => "not validated".into(),
     }
 }
 
@@ -155,8 +155,8 @@ fn finding(answer: &PlacedPrograms, of: &Placement, advice: &PlacementAdvice) ->
              fewer of them help; where its pages lie does not matter.",
             ceiling(of)
         ),
-        PlacementAdvice::FindPages => "It is at roofs of several sorts; which of them limits depends \
-                                       on where its pages are and on what else runs."
+        PlacementAdvice::FindPages => "It is at several kinds of roof; which of them limits \
+                                       depends on where its pages are and on what else runs."
             .into(),
         PlacementAdvice::ReuseCache { at } => format!(
             "{}: that cache feeds it. Do more with what it loads (registers, blocks of an inner \
@@ -189,12 +189,12 @@ fn finding(answer: &PlacedPrograms, of: &Placement, advice: &PlacementAdvice) ->
             )
         }
         PlacementAdvice::LeavePlacement { at } => format!(
-            "{}: no placement that was measured promises more than the model can tell apart.",
+            "{}: no measured placement gains more than the error.",
             at_words(of, at)
         ),
         PlacementAdvice::MeasureAgain { within } => format!(
-            "Points of known intensity are off by so much below these roofs that within {} of one \
-             counts as at it: measure again while nothing else runs (`{again}`).",
+            "Points of known intensity miss these roofs so far that within {} of one counts as at \
+             it: measure again while nothing else runs (`{again}`).",
             percent_words(*within)
         ),
         PlacementAdvice::CountRequestedBytes => {
@@ -365,8 +365,8 @@ fn over_two_standing(answer: &PlacedPrograms, standing: Option<HybridStanding>) 
                 .into()
         }
         None => format!(
-            "how sure that roof is, is not known, so what limits is not told; `{}` measures points \
-             that tell.",
+            "the error of that roof is not known, so no limit is named; `{}` measures points for \
+             it.",
             answer.commands.hybrid
         ),
     }

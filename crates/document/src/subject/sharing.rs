@@ -126,12 +126,12 @@ fn laws(model: &Sharing, who: &Who) -> Table {
         cells.map(Cell::text).collect()
     });
     let mut notes = vec![
-        "Of two laws (saad2022: pressure, saturation) the one that is off less where a cell is left \
-         out of its fit: root mean square over totals and groups. K in GB/s."
+        "Of two laws (saad2022: pressure, saturation) the one with the smaller leave-one-out \
+         error: root mean square over totals and groups. K in GB/s."
             .into(),
-        "dynamic, static: the best split (near + far) of as many processes as fit near, for work \
-         that goes to who is ready and for equal parts, and its gain over all near where it is \
-         beyond what both can be off."
+        "dynamic, static: the best split (near + far) of as many processes as fit near, for \
+         dynamic and static scheduling, and its gain over all near where that exceeds the error of \
+         both."
             .into(),
     ];
     if model.grids.iter().any(|grid| !grid.is_predictive) {
@@ -212,7 +212,8 @@ fn both_groups(model: &Sharing, grid: &SharedGrid, who: &Who) -> Option<Table> {
         0 | 1 => String::new(),
         many => format!("; of {many} grids the one whose law is off most"),
     };
-    let predicted = if grid.is_predictive { "; ~ is predicted" } else { "; nothing is predicted" };
+    let predicted =
+        if grid.is_predictive { "; ~ model prediction" } else { "; nothing is predicted" };
     let caption = format!("{}{which}{predicted}", place_words(&grid.place, who));
     let mut table = figures_of(grid, caption, Unit::GbPerS, |cell| match &cell.measured {
         Some(measured) => Some(Figure::sampled(&measured.total, Counted::Bytes)),
@@ -313,8 +314,8 @@ fn fairness_words(fairness: &Fairness) -> String {
     };
     let (local, remote) = (&fairness.local, &fairness.remote);
     format!(
-        "Fairness: beside each other the near threads lose {} of what they move alone and the far \
-         ones {} (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
+        "Fairness: together the near threads lose {} of what they move alone and the far ones {} \
+         (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
          {more}.",
         percent_words(local.mean),
         percent_words(remote.mean),

@@ -38,7 +38,7 @@ fn expectation(split: &ProcessSplit, work: WorkSharing) -> String {
             let [low, high] = [low, high].map(|end| Figure::new(end, None, Unit::GbPerS).text);
             format!("{} GB/s ({low} to {high})", figure.text)
         }
-        None => format!("{} GB/s (how far it is off is not known)", figure.text),
+        None => format!("{} GB/s (error not known)", figure.text),
     }
 }
 
@@ -61,8 +61,8 @@ pub(super) fn gist(ranking: &SplitRanking) -> Option<String> {
 /// What to do, with its number and its condition.
 pub(super) fn advice(ranking: &SplitRanking) -> String {
     let of = match ranking.work {
-        WorkSharing::Static => "equal parts (static work: the slowest process decides)",
-        WorkSharing::Dynamic => "work that goes to who is ready (dynamic: the sum counts)",
+        WorkSharing::Static => "static scheduling (equal parts: the slowest process decides)",
+        WorkSharing::Dynamic => "dynamic scheduling (the sum counts)",
     };
     let Some(best) = ranking.splits.first() else { return String::new() };
     let plural = if ranking.processes == 1 { "" } else { "es" };
@@ -86,7 +86,7 @@ pub(super) fn advice(ranking: &SplitRanking) -> String {
             unsure_words(&ranking.unsure)
         ),
         (SplitVerdict::WithinError, Some(near)) => format!(
-            "keep {}; expect {}. {better}: less than both can be off.",
+            "keep {}; expect {}. {better}: within the error of both.",
             words(near),
             expected(near)
         ),
@@ -119,15 +119,13 @@ fn unsure_words(splits: &[(u32, u32)]) -> String {
     let words = |(near, far): &(u32, u32)| split_words(*near, *far);
     match splits {
         [] => String::new(),
-        [one] => format!(" Of {} too little is known: it may be as good.", words(one)),
-        [one, other] => format!(
-            " Of {} and {} too little is known: they may be as good.",
-            words(one),
-            words(other)
-        ),
+        [one] => format!(" {} is unmeasured and may do as well.", words(one)),
+        [one, other] => {
+            format!(" {} and {} are unmeasured and may do as well.", words(one), words(other))
+        }
         many => {
             let count = many.len();
-            format!(" Of {count} other splits too little is known: they may be as good.")
+            format!(" {count} other splits are unmeasured and may do as well.")
         }
     }
 }
@@ -138,10 +136,10 @@ pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
     let mut told = answers.measured.answer();
     for answer in &answers.result.grids {
         let off = answer.law.left_out.map_or_else(
-            || "with one mixed cell how far it is off is not known".into(),
+            || "with one mixed cell its error is not known".into(),
             |off| {
                 format!(
-                    "where a cell is left out of its fit, {} off on totals and {} on groups",
+                    "leave-one-out error {} on totals and {} on groups",
                     percent_words(off.total),
                     percent_words(off.group)
                 )
@@ -163,7 +161,7 @@ pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
             "splits",
             "Splits of processes",
             format!(
-                "{}. What was not measured is by the {law} law: {off}.",
+                "{}. Unmeasured cells are predicted by the {law} law: {off}.",
                 place_words(&answer.place, &answers.measured.who)
             ),
             tables,

@@ -18,9 +18,9 @@ pub(crate) fn section(model: &Strategy) -> Section {
         "strategy",
         "Ways to place a program's memory",
         format!(
-            "Four ways to place memory (ribeiro2010), by the {} Claim of a gain its lower end, and none \
-             below 5 %; gains are of the time that the program waits for memory, and with fewer \
-             threads than cores they are smaller.",
+            "Four ways to place memory (ribeiro2010), by the {} Quote the lower bound of a gain; \
+             ignore gains under 5 %. Gains are of the time that the program waits for memory, and \
+             smaller with fewer threads than cores.",
             basis(model)
         ),
         vec![
@@ -54,7 +54,7 @@ fn costs(model: &Strategy) -> Table {
     let costs = &model.costs;
     let rows = [
         ("own", "each on its own node", costs.own),
-        ("remote", "on another node, that being idle", costs.remote),
+        ("remote", "on another, idle node", costs.remote),
         ("central", "all on one node", costs.central),
         ("spread", "page by page over all nodes", costs.spread),
     ];
@@ -70,7 +70,7 @@ fn costs(model: &Strategy) -> Table {
         ]
     };
     Table::new(
-        "A line of data by where it lies",
+        "Cost of a line of data by its location",
         Column::all(["where", "", "latency", "transfer", "noise"], [WORDS, WORDS, NS, NS, WORDS]),
         rows.map(row),
     )
@@ -121,7 +121,7 @@ fn capital(access: Access) -> &'static str {
 fn words(access: Access) -> &'static str {
     match access {
         Access::Regular => "each thread keeps to its part of the data",
-        Access::Irregular => "threads access all data in no order",
+        Access::Irregular => "threads access all data in random order",
     }
 }
 
@@ -219,10 +219,10 @@ fn fastest(model: &Strategy, expectation: &Expectation) -> String {
     let other = match expectation.verdict {
         StrategyVerdict::Decided => format!("the second, {second}, takes {longer} % longer"),
         StrategyVerdict::TooNear => {
-            format!("{second} takes {longer} % longer, too little to tell: take what is easier")
+            format!("{second} takes {longer} % longer, within the error: take the simpler one")
         }
         StrategyVerdict::Open => format!(
-            "{second} takes {longer} % longer, not whatever is taken ({low} to {high} %): try both"
+            "{second} takes {longer} % longer ({low} to {high} % by what is assumed): try both"
         ),
     };
     format!(
@@ -271,12 +271,12 @@ fn gain(best: &StrategyTime) -> String {
     match (best.strategy, best.claim) {
         (PlacementStrategy::FirstTouch, _) => "no other way is expected to be faster".into(),
         (_, Some(_)) => format!(
-            "expect {gain} % over data that one thread initialised ({low} to {high} %), and claim \
+            "expect {gain} % over data that one thread initialised ({low} to {high} %); quote \
              {low} %"
         ),
         (_, None) => format!(
-            "no gain over data that one thread initialised is claimed ({gain} %, anywhere from {low} \
-             to {high} %)"
+            "no significant gain over data that one thread initialised ({gain} %, {low} to {high} \
+             %)"
         ),
     }
 }

@@ -16,12 +16,10 @@ use crate::table::{Cell, Column, Table};
 /// Both figures of the thesis in one table, the strategies in another.
 pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
     let beside = match &model.alpha_kernel {
-        Some(kernel) => format!(", beside bandwidth by {kernel} (its alpha, relative)"),
+        Some(kernel) => format!(", next to bandwidth by {kernel} (its alpha, relative)"),
         None => String::new(),
     };
-    let about = format!(
-        "What whole programs get of each memory node, by their rates, medians over runs{beside}."
-    );
+    let about = format!("Rates of whole programs on each memory node, medians over runs{beside}.");
     let mut tables = Vec::new();
     if !model.placed.is_empty() {
         tables.push(placed(&model.placed, model.alpha_kernel.as_deref(), who));
@@ -42,7 +40,8 @@ pub(crate) fn findings(model: &Workloads) -> Vec<String> {
         && rated.len() > 1
     {
         sentences.push(format!(
-            "{} minds far memory most: {} of its performance on the worst node; {} least: {}.",
+            "Most sensitive to far memory: {}, {} of its performance on the worst node; least: {}, \
+             {}.",
             name(most),
             percent_words(most.worst()),
             name(least),
@@ -53,7 +52,7 @@ pub(crate) fn findings(model: &Workloads) -> Vec<String> {
     if !errors.is_empty() {
         let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
         sentences.push(format!(
-            "Alpha alone predicts performance within {} in the mean over {}.",
+            "Alpha alone predicts performance within {} on average over {}.",
             percent_words(mean),
             count(errors.len(), "placement")
         ));

@@ -1,5 +1,5 @@
 //! `roofs`: what each level of the memory gives an initiator and what its cores compute at most
-//! (denoyelle2019, sections 3 and 4), and points below these roofs that they must foretell.
+//! (denoyelle2019, sections 3 and 4), and points below these roofs that they must predict.
 
 mod memory;
 mod validation;

@@ -32,7 +32,7 @@ const MOST_COUNTS: usize = 6;
 ///
 /// The full grid has all thread counts of small initiators, of larger ones powers of two and all,
 /// at most six. The sparse grid has what the models are fitted from: each side alone with one and
-/// all of its threads, and the cells (1, 1), (half, half), (all, 1), (all, all), which foretell
+/// all of its threads, and the cells (1, 1), (half, half), (all, 1), (all, all), which predict
 /// the other cells of the paper's table to about 2 %. A machine with many initiators has many pairs
 /// that are alike: the sparse grid takes for each node one remote initiator of its package, and one
 /// of other packages for each of the firmware's distances.

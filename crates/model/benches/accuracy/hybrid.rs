@@ -1,4 +1,4 @@
-//! How well the hybrid model gives back overlaps and foretells points that it has not seen: on the
+//! How well the hybrid model gives back overlaps and predicts points that it has not seen: on the
 //! two machines of denoyelle2019's table 6, 2 % of noise on each measurement, 128 measurements: 8
 //! rounds of the four corners, which are estimated too, and of the twelve pairs of kinds. A surface
 //! of 25 points, each measured once, is never fitted.

@@ -1,4 +1,4 @@
-//! How well the sharing model foretells cells that it has not seen: on the table of saad2022, which
+//! How well the sharing model predicts cells that it has not seen: on the table of saad2022, which
 //! is promised, and on tables that other mechanisms make, which are only shown.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
@@ -50,7 +50,7 @@ const SPEAKERS: [(&str, Speaker); 3] = [
 
 pub fn print_errors() -> bool {
     println!(
-        "\nSharing: saad2022's table, 8 lone and 4 mixed cells fitted, 12 foretold. Errors in percent, \
+        "\nSharing: saad2022's table, 8 lone and 4 mixed cells fitted, 12 predicted. Errors in percent, \
          of beta absolute.\nPromised for the first line: totals {} on average, {} at worst, groups \
          {}, beta {BETA_WORST}.\n",
         TOTALS_MEAN * 100.0,

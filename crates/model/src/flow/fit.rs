@@ -39,7 +39,7 @@ pub struct FittedFlow {
     /// Predicted / measured - 1 of every stream, by the position of the case; without cases of
     /// which a pair has no lone figure, which were not fitted.
     pub errors: Vec<(usize, Vec<f64>)>,
-    /// The same where the case is foretold by the others, of those that were asked for.
+    /// The same where the case is predicted by the others, of those that were asked for.
     pub left_out: Vec<(usize, Vec<f64>)>,
     /// Of how many that were asked for the others say nothing.
     pub not_foretold: usize,
@@ -60,7 +60,7 @@ pub struct FlowEstimate {
     pub is_bound: bool,
 }
 
-/// Fits a machine's law to cases, and foretells each of those of which `is_left_out` from all
+/// Fits a machine's law to cases, and predicts each of those of which `is_left_out` from all
 /// others. `None` where no stream of the first kernel ran alone, or the law has no solution.
 pub fn fit_flow(
     layout: &FlowLayout,
@@ -177,12 +177,12 @@ impl Problem<'_> {
         let left_out =
             LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
         let mut first_row = 0;
-        let mut foretold = Vec::new();
+        let mut without_them = Vec::new();
         let mut not_foretold = 0;
         for (&position, case) in self.positions.iter().zip(&self.cases) {
             if is_left_out(case) {
-                match left_out.foretold(case, first_row) {
-                    Some(rates) => foretold.push((position, case.errors(&rates))),
+                match left_out.predicted(case, first_row) {
+                    Some(rates) => without_them.push((position, case.errors(&rates))),
                     None => not_foretold += 1,
                 }
             }
@@ -213,7 +213,7 @@ impl Problem<'_> {
             errors: (self.positions.iter().zip(&predicted).zip(&self.cases))
                 .map(|((&position, rates), case)| (position, case.errors(rates)))
                 .collect(),
-            left_out: foretold,
+            left_out: without_them,
             not_foretold,
             has_converged: fit.has_converged,
             posterior: Posterior::new(at, covariance),
@@ -311,7 +311,7 @@ impl CaseSlopes<'_> {
     }
 }
 
-/// Cases foretold by the others, by one step of Gauss and Newton from the solution of all:
+/// Cases predicted by the others, by one step of Gauss and Newton from the solution of all:
 ///
 /// ```text
 /// d = C J^T W (I - M W)^-1 r      M = J C J^T
@@ -326,7 +326,7 @@ struct LeaveOneOut<'a> {
 }
 
 impl LeaveOneOut<'_> {
-    fn foretold(&self, case: &FlowCase, first_row: usize) -> Option<Vec<f64>> {
+    fn predicted(&self, case: &FlowCase, first_row: usize) -> Option<Vec<f64>> {
         let rows: Vec<usize> = (first_row..first_row + case.streams.len()).collect();
         let residual = |row: usize| self.fit.residuals[row];
         let weight = |row: usize| (HUBER / residual(row).abs().max(HUBER)).min(1.0);

@@ -21,7 +21,7 @@ const MOST_CASES: usize = 32;
 const MOST_ALONE: usize = 128;
 /// Lone cases of each further kernel.
 const MOST_OF_KERNEL: usize = 24;
-/// Cases that are not fitted and are foretold instead, of each experiment.
+/// Cases that are not fitted and are predicted instead, of each experiment.
 const MOST_HELD_OUT: usize = 48;
 /// No law of this kind fits a machine better: a case that was measured better counts as if it
 /// had this standard error.
@@ -152,7 +152,7 @@ fn layout(
 
 impl Observed {
     /// Of each pair one thread, all threads, and of every second pair a number between; the
-    /// others are foretold.
+    /// others are predicted.
     fn take_pairs(&mut self, cases: Vec<FlowCase>) {
         let mut of_pair: BTreeMap<(u32, u32), Vec<FlowCase>> = BTreeMap::new();
         for case in cases {

@@ -57,11 +57,11 @@ pub struct FlowKernel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowTrust {
     /// The model's error, a fraction: of the mean errors of a stream, on cases that all others
-    /// foretold and on those of each experiment, the largest.
+    /// predicted and on those of each experiment, the largest.
     pub model_error: f64,
     /// The experiment of these cases.
     pub judged_by: Experiment,
-    /// Predictions are give or take this, a fraction: 95 % of the streams that all others foretold
+    /// Predictions are within this, a fraction: 95 % of the streams that all others predicted
     /// are off by no more, and it is at least twice the model's error.
     pub interval_error: f64,
     /// A difference is told from this on, a fraction.
@@ -119,7 +119,7 @@ pub struct JudgedErrors {
     pub errors: FlowErrors,
 }
 
-/// What was known of cases when they were foretold.
+/// What was known of cases when they were predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -128,7 +128,7 @@ pub enum JudgedCases {
     Fitted,
     /// It had not.
     HeldOut,
-    /// Each is foretold by a fit to all others.
+    /// Each is predicted by a fit to all others.
     LeftOut,
 }
 

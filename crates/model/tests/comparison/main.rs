@@ -105,6 +105,23 @@ fn a_narrower_link_is_one_part() {
     assert_eq!(places(one), [Place::PackageToPackage { from: 0, to: 1 }]);
 }
 
+/// The link was blamed with 25 of its cases where 20 are of one initiator, and differ without exception.
+#[test]
+fn one_slow_initiator_is_named_and_not_its_link() {
+    let slow: Share = |initiator, node, _| match (initiator, node) {
+        (5, 0..4) => 0.5,
+        (4, 1) => 0.8,
+        _ => 1.0,
+    };
+    let machine = machine(2, 4);
+    let of = |seed, share| record(&machine, &Plan { threads: &[8], seed, ..PLAN }, share);
+    let parts = compare(&of(400, SOUND), &of(401, slow)).parts;
+    let found: Vec<_> = parts.iter().map(|part| (part.place, part.cases, part.of)).collect();
+    let of_initiator = Place::InitiatorToPackage { initiator: 5, to: 0 };
+    let of_path = Place::Path { initiator: 4, node: 1 };
+    assert_eq!(found, [(of_initiator, 20, 20), (of_path, 5, 5)]);
+}
+
 /// What is worse one way round is better the other, and by the inverse.
 #[test]
 fn both_orders_say_the_same() {

@@ -153,7 +153,7 @@ fn left_out_cases_are_foretold_as_a_fit_without_them_would() {
             let refitted = rate / stream.rate - 1.0;
             assert!((error - refitted).abs() < 0.01, "{position}: {error} and {refitted}");
         }
-        // A case that helped is foretold better than one that did not.
+        // A case that helped is predicted better than one that did not.
         let fitted = &all.errors.iter().find(|(it, _)| it == position).unwrap().1;
         let size = |errors: &[f64]| errors.iter().map(|it| it * it).sum::<f64>();
         assert!(size(errors) > size(fitted) * 0.99, "{position}: {errors:?} and {fitted:?}");

@@ -22,7 +22,7 @@ pub const REMOTE: [[f64; 5]; 5] = [
     [0.0, 3472.0, 4472.0, 4459.0, 4416.0],
 ];
 
-/// Mixed cells from which the others are foretold well: 1 near 1 far, 2 and 2, 4 and 1, 4 and 4.
+/// Mixed cells from which the others are predicted well: 1 near 1 far, 2 and 2, 4 and 1, 4 and 4.
 pub const FOUR: [(u32, u32); 4] = [(1, 1), (2, 2), (4, 1), (4, 4)];
 
 /// Every cell in which both run.

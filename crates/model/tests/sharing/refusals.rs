@@ -1,6 +1,6 @@
 //! Records that hold too little.
 
-use nearfar_model::{RecordFigures, Support, sharing};
+use nearfar_model::{RecordFigures, SplitQuestion, Support, WorkSharing, sharing};
 
 use crate::grid;
 use crate::paper_table::{LOCAL, REMOTE, add_cell, record_of};
@@ -72,4 +72,41 @@ fn cells_beyond_the_lone_figures_are_not_fitted() {
     };
     assert_eq!(fitted(&[(4, 1), (4, 2), (1, 4)]), fitted(&[]));
     assert_eq!(fitted(&[(2, 1)]).cells, 3);
+}
+
+/// Laws that were 61 and 90 % off were printed as a grid of predictions.
+#[test]
+fn a_law_that_is_far_off_predicts_nothing() {
+    let mut record = nearfar_specimen::record();
+    // Next to the other group, one of the two gets a tenth, and which one follows no law.
+    for cell in [(1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (0, 3)] {
+        add_cell(&mut record, cell, &[(9e9, 9e9)]);
+    }
+    let measured = [(1, 1), (1, 2), (2, 1), (2, 2)];
+    for (number, cell) in measured.into_iter().enumerate() {
+        let rates = if number % 3 == 0 { (9e9, 9e8) } else { (9e8, 9e9) };
+        add_cell(&mut record, cell, &[rates]);
+    }
+    let model = sharing(&RecordFigures::new(&record)).unwrap();
+    let grid = &model.grids[0];
+    assert!(grid.fit.left_out.unwrap().all > 0.34, "{:?}", grid.fit);
+    assert!(!grid.is_predictive && grid.rankings.is_empty(), "{:?}", grid.rankings);
+    for cell in (1..=3).flat_map(|n| (1..=3).map(move |m| (n, m))) {
+        let found = grid.cell(cell.0, cell.1).unwrap();
+        assert_eq!(found.measured.is_some(), measured.contains(&cell), "{cell:?}");
+        assert_eq!((found.predicted, found.predicted_total), (None, None), "{cell:?}");
+    }
+    let asked = |processes, splits| SplitQuestion {
+        node: None,
+        kernels: Vec::new(),
+        work: WorkSharing::ALL.to_vec(),
+        processes,
+        splits,
+    };
+    for question in [asked(Some(4), Vec::new()), asked(None, vec![(3, 3)])] {
+        let refused = model.answer(&question).unwrap_err();
+        assert!(refused.contains("more than a third, and predicts nothing"), "{refused}");
+        assert!(refused.contains("nearfar characterize"), "{refused}");
+    }
+    assert!(model.answer(&asked(None, vec![(1, 1)])).is_ok(), "what was measured is told");
 }

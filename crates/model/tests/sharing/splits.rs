@@ -23,7 +23,7 @@ fn the_best_splits_of_the_papers_four_processes() {
         assert_eq!(best, [(2, 2), (3, 1)]);
         assert!((dynamic.gain.unwrap() - (13842.0 / 12925.0 - 1.0)).abs() < 0.02, "{dynamic:?}");
         let measured = |at: usize| dynamic.splits[at].support == Support::Measured;
-        // What was measured stands before what is foretold.
+        // What was measured stands before what is predicted.
         assert!(measured(0) && measured(1) == is_measured);
         assert_eq!(places(&dynamic)[0], if is_measured { (3, 1) } else { (2, 2) });
         // By pace two far ones wait for each other: 4 x 2664.5 beside 12925.

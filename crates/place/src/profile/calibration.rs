@@ -74,7 +74,7 @@ fn try_plan(
         unavailable = match &worst {
             None => Some("there is no work here that it could be tried on".into()),
             Some(check) if off(check) > TOLERANCE => Some(format!(
-                "not believed: of {} it counted {:.4e}, and there were {:.4e}",
+                "not trusted: of {} it counted {:.4e}, expected {:.4e}",
                 check.work, check.counted, check.expected
             )),
             Some(_) => None,
@@ -127,7 +127,7 @@ mod tests {
         });
         let flops = of(&found, CountedQuantity::Flops);
         let why = flops.unavailable.as_ref().unwrap();
-        assert!(why.contains("counted 5.0000e5, and there were 1.0000e6"), "{why}");
+        assert!(why.contains("counted 5.0000e5, expected 1.0000e6"), "{why}");
         assert_eq!(of(&found, CountedQuantity::Cycles).unavailable, None);
     }
 

@@ -13,7 +13,7 @@ use super::facts::{Facts, MachineFacts, PairTable, RoofTable};
 use super::machines::MeasuredRoofs;
 
 /// How far, as a fraction, capacities that are fitted to all shared roofs of table 5 at once may be
-/// from each of them. The fit reaches that; nothing of it is foretold.
+/// from each of them. The fit reaches that; nothing of it is predicted.
 const FITTED: f64 = 0.005;
 
 /// What the paper says of its machines.

@@ -11,7 +11,7 @@ const TOTALS: f64 = 0.03;
 
 /// Why another split than the printed one stands first.
 const AS_GOOD: &str = "the model names both splits as equally good and puts the one that it was given before the one \
-     that it foretells: their printed totals are less apart than what it promises of a total";
+     that it predicts: their printed totals are less apart than what it promises of a total";
 
 pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let split = &facts.best_split;

@@ -102,7 +102,7 @@ fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -
     predicted(tables, item, value, shares.remote.0 / processes, GROUPS)
 }
 
-/// A printed bandwidth beside what the model foretells, bytes/s.
+/// A printed bandwidth beside what the model predicts, bytes/s.
 fn predicted(tables: &SharingTables, item: String, value: f64, ours: f64, promise: f64) -> Row {
     let printed = Printed { value, decimals: tables.decimals };
     let ours = Some(ours / tables.unit.bytes_per_s());

@@ -1,4 +1,4 @@
-//! What is measured of a random machine, and the sets that are foretold.
+//! What is measured of a random machine, and the sets that are predicted.
 
 use fastrand::Rng;
 use nearfar_flow::Load;
