@@ -32,7 +32,7 @@ pub use profile::ProfileArguments;
 pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
-pub use workload::{WorkloadArguments, WorkloadChoice};
+pub use workload::{WorkloadArguments, WorkloadChoice, problem_size};
 
 use crate::output::AnswerForm;
 

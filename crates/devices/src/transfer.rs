@@ -391,15 +391,15 @@ fn inverted(fill: impl Fn(&mut [u64], usize)) -> impl Fn(&mut [u64], usize) {
 }
 
 /// A device in a message.
-fn described(accelerator: &Accelerator) -> String {
+pub(crate) fn described(accelerator: &Accelerator) -> String {
     format!("{} ({})", accelerator.id, accelerator.name)
 }
 
-fn failed(device: &str, why: &str) -> DeviceError {
+pub(crate) fn failed(device: &str, why: &str) -> DeviceError {
     DeviceError::new(Kind::Failed, format!("{device}: {why}"))
 }
 
-fn usable<Functions: Copy>(
+pub(crate) fn usable<Functions: Copy>(
     functions: &Result<Functions, NoDevices>,
     device: &str,
 ) -> Result<Functions, DeviceError> {

@@ -1,7 +1,7 @@
 //! The papers' programs: what each computes, where its arrays lie, and whether its result is right.
 //!
 //! A [`Program`] plans its arrays, whose pages a strategy ([`place`]) places, and is run by a [`Team`] whose
-//! threads divide every loop among them always alike.
+//! threads divide every loop among them always alike; what a device computes is run by [`run_on_device`].
 
 mod arithmetic;
 mod array;
@@ -10,6 +10,7 @@ mod cg;
 mod chase_k;
 mod clock;
 mod ddot;
+mod device;
 mod dgemm;
 mod elastic;
 mod ep;
@@ -41,6 +42,9 @@ pub use cg::Cg;
 pub use chase_k::ChaseK;
 pub use clock::{Clock, Phase, Search};
 pub use ddot::Ddot;
+pub use device::{
+    DeviceWorkloadReport, NoDeviceRun, PassClock, PlacedDeviceRun, RefusedDeviceRun, run_on_device,
+};
 pub use dgemm::Dgemm;
 pub use elastic::Elastic;
 pub use ep::Ep;
@@ -51,6 +55,9 @@ pub use is::Is;
 pub use lulesh::{LuleshFill, LuleshHourglass, LuleshStress};
 pub use mg::Mg;
 pub use navier_stokes::{Bt, Lu, Sp};
+pub use nearfar_devices::{
+    DevicePass, DeviceRun, DeviceWorkload, DeviceWorkloadFacts, ProblemSize, StepTime,
+};
 pub use program::Program;
 pub use proof::recorded_nodes;
 pub use report::WorkloadReport;

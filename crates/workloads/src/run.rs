@@ -24,7 +24,7 @@ pub enum NoRun {
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(
-        "its arrays take {}, and {} of memory can be had; take a smaller size",
+        "it takes {}, and {} of memory can be had; take a smaller size",
         Bytes(*needed), Bytes(*available)
     )]
     NoRoom { needed: u64, available: u64 },
@@ -59,12 +59,43 @@ pub fn run(
     placement: &ArrayPlacement,
     nodes: &ThreadNodes,
 ) -> Result<Ran, NoRun> {
+    let mut clock = Clock::default();
+    let plans = program.arrays(cpus.len());
+    let (checks, placed) = on_placed_arrays(plans, 0, (cpus, placement, nodes), |arrays, team| {
+        program.run(arrays, team, &mut clock)
+    })?;
+    let run = WorkloadRun {
+        work: program.work(),
+        unit: program.unit().into(),
+        timed_ns: nanoseconds(clock.total()),
+        phases: phases(&clock, program, cache_bytes),
+        checks,
+        arrays: placed.arrays,
+        moved_pages: placed.moved_pages,
+    };
+    let searches = SearchStatistics::of(clock.searches(), Counting::WithLoops);
+    Ok(Ran { run, searches })
+}
+
+/// Arrays, with proof of where their pages were.
+pub(crate) struct PlacedArrays {
+    pub arrays: Vec<WorkloadArray>,
+    pub moved_pages: u64,
+}
+
+/// Has work done by the master of a team, on arrays whose pages are proven before and after. `beside`
+/// is what it takes beside the arrays, bytes.
+pub(crate) fn on_placed_arrays<T: Send>(
+    plans: Vec<ArrayPlan>,
+    beside: u64,
+    (cpus, placement, nodes): (&[u32], &ArrayPlacement, &ThreadNodes),
+    work: impl FnOnce(&mut [Array], &Team) -> T + Send,
+) -> Result<(T, PlacedArrays), NoRun> {
     let by_owner = *placement == ArrayPlacement::Strategy(PlacementStrategy::MemoryBind);
     if by_owner && nodes.of.is_empty() && nodes.allowed.len() > 1 {
         return Err(NoRun::NoNodes);
     }
-    let plans = program.arrays(cpus.len());
-    check_room(&plans)?;
+    check_room(&plans, beside)?;
     let team = Team::on_cpus(cpus)?;
     let mut arrays = plans.into_iter().map(Array::map).collect::<Result<Vec<Array>, _>>()?;
     let moved_pages = place(&mut arrays, placement, &team, nodes)?;
@@ -80,8 +111,7 @@ pub fn run(
         arrays.iter().map(pages).collect::<Result<Vec<_>, NoRun>>()
     };
     let before = prove("before", &arrays)?;
-    let mut clock = Clock::default();
-    let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
+    let done = team.lead(|| work(&mut arrays, &team));
     let after = prove("after", &arrays)?;
     let proofs = before.into_iter().zip(after).map(|(before, after)| Proof { before, after });
     let seen = |(array, proof): (&Array, Proof)| WorkloadArray {
@@ -90,21 +120,12 @@ pub fn run(
         is_hot: array.plan.is_hot,
         proof,
     };
-    let run = WorkloadRun {
-        work: program.work(),
-        unit: program.unit().into(),
-        timed_ns: nanoseconds(clock.total()),
-        phases: phases(&clock, program, cache_bytes),
-        checks,
-        arrays: arrays.iter().zip(proofs).map(seen).collect(),
-        moved_pages,
-    };
-    let searches = SearchStatistics::of(clock.searches(), Counting::WithLoops);
-    Ok(Ran { run, searches })
+    let arrays = arrays.iter().zip(proofs).map(seen).collect();
+    Ok((done, PlacedArrays { arrays, moved_pages }))
 }
 
-fn check_room(plans: &[ArrayPlan]) -> Result<(), NoRun> {
-    let needed: u64 = plans.iter().map(|plan| plan.bytes as u64).sum();
+fn check_room(plans: &[ArrayPlan], beside: u64) -> Result<(), NoRun> {
+    let needed = beside + plans.iter().map(|plan| plan.bytes as u64).sum::<u64>();
     match available_memory(Path::new("/")) {
         Some(available) if needed > available => Err(NoRun::NoRoom { needed, available }),
         _ => Ok(()),

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use clap::Args;
 use nearfar_machine::PlacementStrategy;
 use nearfar_place::Placement;
-use nearfar_workloads::{Class, NoWorkload, WorkloadName};
+use nearfar_units::{excerpt, from_word};
+use nearfar_workloads::{Class, DeviceWorkload, NoWorkload, ProblemSize, WorkloadName};
 
 use super::choice::{Choice, one_of};
 use crate::output::AnswerForm;
@@ -16,10 +17,15 @@ Examples:
   nearfar workload cg --class A --init round-robin
   nearfar workload cg.A --threads 4 --placement local:1
   nearfar workload mg --class S --json
+  nearfar workload fft --device opencl0 --size 2
+  nearfar workload fft --device opencl0 --each-node
 
 Each thread is tied to a CPU. Without --init and --placement each thread touches first what it
 computes on; a memory policy that numactl or nearfar run set holds. docs/workloads.md says what each
 workload does, touches first and is bound by.
+
+Those of devices are computed by one that OpenCL shows (nearfar doctor lists devices), with their arrays
+on the memory node next to it unless --placement, or numactl, says otherwise.
 
 Exit status: 1 where the result is not the known one, 3 where the machine refused.";
 
@@ -56,10 +62,20 @@ pub struct WorkloadArguments {
     /// interleave, compact
     #[arg(short, long, value_name = "PLACEMENT")]
     pub placement: Option<Placement>,
+    /// Device that computes it, of a workload for devices: opencl0
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Its size on a device, 1 to 4 [default: 1]
+    #[arg(long, value_name = "SIZE", requires = "device", value_parser = problem_size)]
+    pub size: Option<ProblemSize>,
+    /// Run it with its arrays on each memory node in turn, the nearest first
+    #[arg(long, requires = "device", conflicts_with = "placement")]
+    pub each_node: bool,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
-    /// Print JSON (docs/schema/nearfar.workload-1.json; of the list nearfar.workloads-1.json)
+    /// Print JSON (docs/schema/nearfar.workload-1.json; on a device nearfar.device-workload-1.json, of the
+    /// list nearfar.workloads-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -77,6 +93,14 @@ pub enum WorkloadChoice {
     List,
     /// With the text of its size where it has one.
     Named(WorkloadName, Option<String>),
+    /// One that a device computes, likewise.
+    OnDevice(DeviceWorkload, Option<String>),
+}
+
+/// A size of a workload for devices.
+pub fn problem_size(text: &str) -> Result<ProblemSize, String> {
+    let size = text.parse().ok().and_then(ProblemSize::new);
+    size.ok_or_else(|| format!("'{}' is no size: there are 1, 2, 3 and 4", excerpt(text)))
 }
 
 impl FromStr for WorkloadChoice {
@@ -86,9 +110,13 @@ impl FromStr for WorkloadChoice {
         if text == "list" {
             return Ok(Self::List);
         }
-        match text.split_once('.') {
-            Some((name, size)) => Ok(Self::Named(name.parse()?, Some(size.into()))),
-            None => Ok(Self::Named(text.parse()?, None)),
-        }
+        let (name, size) = match text.split_once('.') {
+            Some((name, size)) => (name, Some(size.into())),
+            None => (text, None),
+        };
+        Ok(match from_word(name) {
+            Some(of_devices) => Self::OnDevice(of_devices, size),
+            None => Self::Named(name.parse()?, size),
+        })
     }
 }

@@ -5,6 +5,7 @@ mod advised_placement;
 mod characterize;
 mod compare;
 mod compared_runs;
+mod device_workload;
 mod doctor;
 mod list;
 mod man;

@@ -6,10 +6,12 @@ use nearfar_machine::{CpuSet, Machine, MemoryPolicy, PlacementStrategy};
 use nearfar_measure::experiment::{compact_order, last_level_bytes, scatter_order, spread_order};
 use nearfar_place::{Placement, Resolution, Usable, resolve};
 use nearfar_record::ArrayPlacement;
+use nearfar_units::words_of;
 use nearfar_workloads::{
-    Class, ThreadNodes, Workload, WorkloadName, WorkloadReport, run as run_on,
+    Class, DeviceWorkload, ThreadNodes, Workload, WorkloadName, WorkloadReport, run as run_on,
 };
 
+use super::device_workload;
 use crate::args::{WorkloadArguments, WorkloadChoice};
 use crate::exit_status::ExitStatus;
 use crate::{live_machine, output};
@@ -20,10 +22,22 @@ pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
             let list = WorkloadList::new();
             return output::answer(arguments.form(), &list, || list.answer());
         }
-        WorkloadChoice::Named(name, size) => sized(*name, size.as_deref(), arguments.class)?,
+        WorkloadChoice::OnDevice(workload, size) => {
+            return device_workload::run(arguments, *workload, size.as_deref());
+        }
+        WorkloadChoice::Named(name, size) => {
+            if let Some(device) = &arguments.device {
+                let of_devices = words_of::<DeviceWorkload>().join(", ");
+                bail!(
+                    "{name} is computed by CPUs; leave --device {device} out, or take {of_devices}"
+                );
+            }
+            sized(*name, size.as_deref(), arguments.class)?
+        }
     };
     let machine = live_machine::read_to_measure()?;
-    let (cpus, placement) = placed(arguments, &machine)?;
+    let placement = arguments.placement.clone().unwrap_or(Placement::Local(None));
+    let (cpus, placement) = placed(&machine, &placement, arguments.threads, arguments.init)?;
     let nodes = ThreadNodes::of_cpus(&machine, &cpus);
     let caches = last_level_bytes(&machine, &cpus);
     let ran = match run_on(&*workload.program(), (&cpus, caches), &placement, &nodes) {
@@ -49,31 +63,32 @@ fn sized(name: WorkloadName, size: Option<&str>, class: Option<Class>) -> anyhow
 }
 
 /// The CPU of each thread, and by what the pages are placed.
-fn placed(
-    arguments: &WorkloadArguments,
+pub(super) fn placed(
     machine: &Machine,
+    placement: &Placement,
+    threads: Option<u32>,
+    init: Option<PlacementStrategy>,
 ) -> anyhow::Result<(Vec<u32>, ArrayPlacement)> {
-    let placement = arguments.placement.clone().unwrap_or(Placement::Local(None));
     let usable = Usable::of_this_process();
-    let resolution = resolve(&placement, None, &usable, || Ok(machine.clone()));
+    let resolution = resolve(placement, None, &usable, || Ok(machine.clone()));
     if let Some(loss) = resolution.losses.first() {
         bail!("{loss}");
     }
-    let cpus = thread_cpus(arguments, machine, &placement, &resolution.start.cpus)?;
-    Ok((cpus, pages(arguments, &placement, &resolution)?))
+    let cpus = thread_cpus(threads, machine, placement, &resolution.start.cpus)?;
+    Ok((cpus, pages(init, placement, &resolution)?))
 }
 
 /// As many CPUs as there are threads: spread evenly, neighbours together, unless the placement says
 /// how.
 fn thread_cpus(
-    arguments: &WorkloadArguments,
+    threads: Option<u32>,
     machine: &Machine,
     placement: &Placement,
     cpus: &CpuSet,
 ) -> anyhow::Result<Vec<u32>> {
     let there = Machine { allowed_cpus: cpus.clone(), ..machine.clone() };
     let cores = there.allowed_cores(cpus).len();
-    let threads = arguments.threads.map_or(cores, |threads| threads as usize);
+    let threads = threads.map_or(cores, |threads| threads as usize);
     if threads > cpus.len() {
         bail!(
             "{threads} threads do not fit on {} CPUs ({cpus}), each on its own; take fewer \
@@ -89,7 +104,7 @@ fn thread_cpus(
 }
 
 fn pages(
-    arguments: &WorkloadArguments,
+    init: Option<PlacementStrategy>,
     placement: &Placement,
     resolution: &Resolution,
 ) -> anyhow::Result<ArrayPlacement> {
@@ -106,7 +121,7 @@ fn pages(
         Placement::Strategy(strategy) => Some(*strategy),
         _ => None,
     };
-    Ok(match (arguments.init.or(named), policy) {
+    Ok(match (init.or(named), policy) {
         (Some(strategy), Some(_)) if !matches!(placement, Placement::Local(_)) => bail!(
             "--placement {placement} says where all pages are, and --init {strategy} who places \
              them; take one of the two"
@@ -121,7 +136,7 @@ fn pages(
 }
 
 /// The policy that this process was started under, by numactl or `nearfar run`; `None` for none.
-fn inherited_policy() -> anyhow::Result<Option<MemoryPolicy>> {
+pub(super) fn inherited_policy() -> anyhow::Result<Option<MemoryPolicy>> {
     // Where the call is forbidden, so is setting one.
     let Ok(policy) = nearfar_sys::thread_policy() else { return Ok(None) };
     match policy.as_memory_policy() {

@@ -4,6 +4,7 @@
 
 mod copies;
 mod doctor;
+mod workloads;
 
 use std::process::{Command, Output};
 use std::time::Duration;

@@ -18,7 +18,7 @@ use nearfar_model::{
 };
 use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
-use nearfar_workloads::WorkloadReport;
+use nearfar_workloads::{DeviceWorkloadReport, WorkloadReport};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
@@ -30,12 +30,13 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 38] = [
+const FORMATS: [(&str, Generate); 39] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),
     ("nearfar.compare/2", schema::<Comparison>),
+    ("nearfar.device-workload/1", schema::<DeviceWorkloadReport>),
     ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorChecks>),

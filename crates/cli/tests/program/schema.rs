@@ -218,6 +218,8 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
         documents.file(&report);
     }
-    let all: BTreeSet<String> = SCHEMAS.keys().cloned().collect();
+    // What needs a device is held against its schema where there is one (`tests/devices`).
+    let all = SCHEMAS.keys().filter(|it| *it != "nearfar.device-workload/1").cloned();
+    let all: BTreeSet<String> = all.collect();
     assert_eq!(documents.seen, all, "left: what was printed; right: docs/schema");
 }

@@ -16,6 +16,7 @@ fn every_workload_of_class_s_is_verified_and_its_pages_are_proven() {
     let list = json(&["list"]);
     let listed = list["workloads"].as_array().unwrap();
     assert_eq!(listed.len(), 18);
+    assert_eq!(list["device_workloads"].as_array().unwrap().len(), 8);
     for workload in listed {
         let name = workload["name"].as_str().unwrap();
         let report = json(&[name, "--class", "S", "--threads", "1"]);
@@ -44,6 +45,13 @@ fn what_cannot_be_run_is_told_with_what_can() {
         ("workload bfs.99", 2, "scales from 6 to 31"),
         ("workload chase-k.3", 2, "a power of two"),
         ("workload cg.S --class A", 2, "leave --class A out"),
+        ("workload cg.S --device opencl0", 2, "computed by CPUs; leave --device opencl0 out"),
+        ("workload fft", 2, "add --device opencl0, say"),
+        ("workload fft --size 2", 2, "--device"),
+        ("workload fft.5 --device opencl0", 2, "there are 1, 2, 3 and 4"),
+        ("workload fft --size 0 --device opencl0", 2, "there are 1, 2, 3 and 4"),
+        ("workload fft.2 --size 1 --device opencl0", 2, "leave --size 1 out"),
+        ("workload fft --class S --device opencl0", 2, "--class is of programs that CPUs compute"),
         ("workload cg.S --threads 100000", 2, "take fewer --threads"),
         ("workload cg.S --placement bind:0 --init first-touch", 2, "take one of the two"),
         ("workload cg.S --placement weighted:0=2", 2, "by weights"),

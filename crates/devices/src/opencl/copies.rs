@@ -4,8 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::rc::Rc;
 
-use super::error_name::{EXEC_STATUS_ERROR, error_name};
-use super::functions::{EVENT_COMMAND_EXECUTION_STATUS, SUCCESS};
+use super::events::{span, wait};
 use super::handles::{Buffer, Context, Event, PinnedPages, Queue};
 use crate::device_error::DeviceError;
 use crate::transfer::{Route, Toward};
@@ -57,7 +56,7 @@ impl Copies {
         for queue in &self.queues {
             queue.flush()?;
         }
-        self.wait(&events)?;
+        wait(&self.queues[0], &events)?;
         let to_peer = self.ways.iter().any(|way| matches!(way.toward, Toward::Peer));
         // Two devices' clocks cannot be compared.
         Ok(if to_peer { None } else { span(&events) })
@@ -125,36 +124,6 @@ impl Copies {
         Ok(vec![copied, Event::queued(&self.context, event)])
     }
 
-    fn wait(&self, events: &[Event]) -> Result<(), DeviceError> {
-        let functions = &self.context.functions;
-        let handles: Vec<_> = events.iter().map(|event| event.handle).collect();
-        // No step has more than two events.
-        let count = if handles.len() == 1 { 1 } else { 2 };
-        // SAFETY: this many events of one context, held until the end of this function.
-        let code = unsafe { (functions.wait_for_events)(count, handles.as_ptr()) };
-        if code != EXEC_STATUS_ERROR {
-            return self.queues[0].succeeded("clWaitForEvents", code);
-        }
-        // Which one failed, and how, its own status says.
-        let own = handles.iter().find_map(|&handle| {
-            let mut status = 0i32;
-            let into: *mut c_void = (&raw mut status).cast();
-            // SAFETY: an event that is held; `into` has the 4 bytes of a status.
-            let asked = unsafe {
-                (functions.get_event_info)(
-                    handle,
-                    EVENT_COMMAND_EXECUTION_STATUS,
-                    size_of::<i32>(),
-                    into,
-                    ptr::null_mut(),
-                )
-            };
-            (asked == SUCCESS && status < 0).then_some(status)
-        });
-        let call = format!("a copy ({})", error_name(code));
-        Err(self.context.failure(0, &call, own.unwrap_or(code)))
-    }
-
     /// Writes words into a memory, outside of any measurement.
     pub(crate) fn write(
         &mut self,
@@ -179,12 +148,4 @@ impl Copies {
         // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were written.
         unsafe { queue.read(memory, at, words.as_mut_ptr().cast(), bytes, None) }
     }
-}
-
-/// From the start of the first to the end of the last, where the clock ran.
-fn span(events: &[Event]) -> Option<u64> {
-    let times: Vec<(u64, u64)> = events.iter().map(Event::times).collect::<Option<_>>()?;
-    let first = times.iter().map(|(start, _)| *start).min()?;
-    let last = times.iter().map(|(_, end)| *end).max()?;
-    last.checked_sub(first).filter(|&ns| ns > 0)
 }

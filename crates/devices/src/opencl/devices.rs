@@ -8,10 +8,11 @@ use nearfar_machine::{Accelerator, Backend, NodeSet};
 
 use super::error_name::{DEVICE_NOT_FOUND, PLATFORM_NOT_FOUND_KHR, error_name};
 use super::functions::{
-    DEVICE_AVAILABLE, DEVICE_GLOBAL_MEM_SIZE, DEVICE_HOST_UNIFIED_MEMORY, DEVICE_NAME,
-    DEVICE_PCI_BUS_ID_NV, DEVICE_PCI_BUS_INFO_KHR, DEVICE_PCI_DOMAIN_ID_NV, DEVICE_PCI_SLOT_ID_NV,
-    DEVICE_TOPOLOGY_AMD, DEVICE_TOPOLOGY_TYPE_PCIE_AMD, DEVICE_TYPE, DEVICE_TYPE_ALL,
-    DEVICE_TYPE_CPU, DRIVER_VERSION, Functions, Handle, PLATFORM_NAME, SUCCESS,
+    DEVICE_AVAILABLE, DEVICE_DOUBLE_FP_CONFIG, DEVICE_GLOBAL_MEM_SIZE, DEVICE_HOST_UNIFIED_MEMORY,
+    DEVICE_MAX_MEM_ALLOC_SIZE, DEVICE_MAX_WORK_GROUP_SIZE, DEVICE_NAME, DEVICE_PCI_BUS_ID_NV,
+    DEVICE_PCI_BUS_INFO_KHR, DEVICE_PCI_DOMAIN_ID_NV, DEVICE_PCI_SLOT_ID_NV, DEVICE_TOPOLOGY_AMD,
+    DEVICE_TOPOLOGY_TYPE_PCIE_AMD, DEVICE_TYPE, DEVICE_TYPE_ALL, DEVICE_TYPE_CPU, DRIVER_VERSION,
+    Functions, Handle, PLATFORM_NAME, SUCCESS,
 };
 use crate::bus_id::bus_id;
 use crate::found::NoDevices;
@@ -133,6 +134,21 @@ fn accelerator(functions: &Functions, number: u32, place: &Place) -> Accelerator
             || unified.is_some_and(|unified| unified != 0),
         nodes: NodeSet::new(),
     }
+}
+
+/// Whether it computes in double precision.
+pub(super) fn has_double(functions: &Functions, device: Handle) -> bool {
+    long(functions, device, DEVICE_DOUBLE_FP_CONFIG).is_some_and(|config| config != 0)
+}
+
+/// The most bytes that one memory of it may have; `None` where it does not say.
+pub(super) fn most_bytes_of_buffer(functions: &Functions, device: Handle) -> Option<u64> {
+    long(functions, device, DEVICE_MAX_MEM_ALLOC_SIZE)
+}
+
+/// The most items that a group may have; `None` where it does not say.
+pub(super) fn most_items_of_group(functions: &Functions, device: Handle) -> Option<u64> {
+    long(functions, device, DEVICE_MAX_WORK_GROUP_SIZE)
 }
 
 /// Its PCIe address, by the first of the three extensions that tell it.

@@ -12,11 +12,11 @@ use crate::library::Answering;
 
 thread_local! {
     /// What a device answers where it is asked so.
-    static ANSWER: Cell<fn(u32) -> Vec<u8>> = const { Cell::new(|_| Vec::new()) };
+    pub(super) static ANSWER: Cell<fn(u32) -> Vec<u8>> = const { Cell::new(|_| Vec::new()) };
 }
 
 /// Answers as said, and honestly where nothing is.
-unsafe extern "C" fn answered(
+pub(super) unsafe extern "C" fn answered(
     device: Handle,
     what: u32,
     room: usize,

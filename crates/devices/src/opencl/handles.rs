@@ -18,7 +18,7 @@ use crate::device_error::{DeviceError, Kind};
 /// A context of one device, or of two of one platform.
 pub(crate) struct Context {
     pub(super) functions: Functions,
-    handle: Handle,
+    pub(super) handle: Handle,
     devices: Vec<(Handle, String)>,
 }
 
@@ -76,6 +76,10 @@ impl Context {
         failure(self.label(device), call, code)
     }
 
+    pub(super) fn device(&self, device: usize) -> Handle {
+        self.devices[device].0
+    }
+
     pub(super) fn label(&self, device: usize) -> &str {
         self.devices.get(device).map_or("a device", |(_, label)| label)
     }
@@ -96,7 +100,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    fn new(
+    pub(super) fn new(
         context: &Rc<Context>,
         handle: Handle,
         release: unsafe extern "C" fn(Handle) -> i32,
@@ -122,7 +126,7 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn open(context: &Rc<Context>, device: usize) -> Result<Self, DeviceError> {
         let mut code = SUCCESS;
-        let (of, _) = context.devices[device];
+        let of = context.device(device);
         // SAFETY: a device of the context.
         let handle = unsafe {
             (context.functions.create_command_queue)(
@@ -146,6 +150,10 @@ impl Queue {
 
     pub(super) fn handle(&self) -> Handle {
         self.held.handle
+    }
+
+    pub(super) fn context(&self) -> &Rc<Context> {
+        &self.held.context
     }
 
     /// Copies bytes into a memory from its byte `at` on. Where an event is asked for the copy is
@@ -317,7 +325,7 @@ impl Drop for PinnedPages {
     }
 }
 
-/// A copy that was queued.
+/// A command that was queued.
 pub(super) type Event = Held;
 
 impl Event {

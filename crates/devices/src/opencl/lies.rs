@@ -77,7 +77,7 @@ fn nothing_queued(queue: Handle, memory: Handle, event: *mut Handle) -> i32 {
 }
 
 /// Writes nothing, or a byte less; all where it is waited for at once, which only looks do.
-unsafe extern "C" fn short_write<const NOTHING: bool>(
+pub(super) unsafe extern "C" fn short_write<const NOTHING: bool>(
     queue: Handle,
     memory: Handle,
     blocking: u32,
@@ -102,7 +102,7 @@ unsafe extern "C" fn short_write<const NOTHING: bool>(
 }
 
 /// Reads nothing, where it is waited for at once or where it is not.
-unsafe extern "C" fn idle_read<const BLOCKING: bool>(
+pub(super) unsafe extern "C" fn idle_read<const BLOCKING: bool>(
     queue: Handle,
     memory: Handle,
     blocking: u32,

@@ -2,7 +2,10 @@
 
 use nearfar_record::{PageNodes, ResultCheck, WorkloadArray, WorkloadPhase};
 use nearfar_units::{Bytes, format_duration, words_of};
-use nearfar_workloads::{Class, Size, Workload, WorkloadName, WorkloadReport};
+use nearfar_workloads::{
+    Class, DeviceWorkload, DeviceWorkloadFacts, ProblemSize, Size, Workload, WorkloadName,
+    WorkloadReport,
+};
 use serde::Serialize;
 
 use super::figures::{count, percent_words, significant};
@@ -18,6 +21,8 @@ const FIRST_ROWS: usize = 10;
 pub struct WorkloadList {
     pub schema: &'static str,
     pub workloads: Vec<ListedWorkload>,
+    /// Those that a device computes.
+    pub device_workloads: Vec<ListedDeviceWorkload>,
 }
 
 /// A workload of the list.
@@ -34,6 +39,20 @@ pub struct ListedWorkload {
     pub class_bytes: std::collections::BTreeMap<Class, u64>,
 }
 
+/// A workload of the list that a device computes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedDeviceWorkload {
+    pub name: DeviceWorkload,
+    pub computes: &'static str,
+    /// What its work is counted in.
+    pub unit: &'static str,
+    /// What its result is held against.
+    pub verified_by: &'static str,
+    /// Bytes of the device's memory by each size, 1 to 4.
+    pub size_bytes: [u64; 4],
+}
+
 impl WorkloadList {
     #[expect(clippy::new_without_default, reason = "a list is made, and has no empty form")]
     pub fn new() -> Self {
@@ -48,9 +67,15 @@ impl WorkloadList {
                 class_bytes: Class::ALL.map(bytes).into(),
             }
         };
+        let of_devices = |name: DeviceWorkload| {
+            let DeviceWorkloadFacts { computes, unit, verified_by } = name.facts();
+            let size_bytes = ProblemSize::ALL.map(|size| name.setup(size).device_bytes());
+            ListedDeviceWorkload { name, computes, unit, verified_by, size_bytes }
+        };
         Self {
             schema: "nearfar.workloads/1",
             workloads: WorkloadName::ALL.into_iter().map(listed).collect(),
+            device_workloads: DeviceWorkload::ALL.into_iter().map(of_devices).collect(),
         }
     }
 
@@ -68,13 +93,24 @@ impl WorkloadList {
             let facts = format!("bound by {}; {}", it.bound_by, it.source);
             Part::words(format!("{:<16}  ", it.name.as_str()), facts)
         });
+        let columns = ["on a device", "computes", "size 1", "size 4"];
+        let row = |it: &ListedDeviceWorkload| {
+            let [least, .., most] = it.size_bytes.map(|bytes| Cell::text(Bytes(bytes)));
+            vec![Cell::text(it.name), Cell::text(it.computes), least, most]
+        };
+        let of_devices =
+            Table::new("", columns.map(Column::words), self.device_workloads.iter().map(row));
         Answer::saying(format!(
-            "{} of the papers, each verified after every run; classes {classes}.",
-            count(self.workloads.len(), "program")
+            "{} of the papers, each verified after every run; classes {classes}, on devices sizes 1 to 4.",
+            count(self.workloads.len() + self.device_workloads.len(), "program")
         ))
         .and_table(table, usize::MAX)
+        .and_table(of_devices, usize::MAX)
         .and_all(Shown::Full, std::iter::once(Part::Gap).chain(facts))
-        .and_next([("nearfar workload cg --class S", "runs one; docs/workloads.md describes all")])
+        .and_next([
+            ("nearfar workload cg --class S", "runs one; docs/workloads.md describes all"),
+            ("nearfar workload fft --device opencl0", "runs one on a device; doctor lists devices"),
+        ])
     }
 }
 
@@ -170,7 +206,7 @@ fn phases(phases: &[WorkloadPhase], timed_ns: u64) -> Table {
     Table::new("", columns.map(Column::words), phases.iter().map(row))
 }
 
-fn arrays(arrays: &[WorkloadArray]) -> Table {
+pub(super) fn arrays(arrays: &[WorkloadArray]) -> Table {
     let columns = ["array", "size", "hot", "pages before", "pages after", "said by"];
     let row = |array: &WorkloadArray| {
         let after = match array.proof.after.pages == array.proof.before.pages {
@@ -190,7 +226,7 @@ fn arrays(arrays: &[WorkloadArray]) -> Table {
 }
 
 /// Shares of pages by node, as `0: 50 %, 1: 50 %`.
-fn by_node(pages: &PageNodes) -> String {
+pub(super) fn by_node(pages: &PageNodes) -> String {
     let total = (pages.pages.values().sum::<u64>() + pages.unknown) as f64;
     let share =
         |(node, &pages): (&u32, &u64)| format!("{node}: {}", percent_words(pages as f64 / total));
@@ -276,5 +312,6 @@ mod tests {
         assert!(list.lines().count() <= 40, "{list}");
         assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
         assert!(WorkloadName::ALL.iter().all(|name| list.contains(name.as_str())), "{list}");
+        assert!(DeviceWorkload::ALL.iter().all(|name| list.contains(name.as_str())), "{list}");
     }
 }
