@@ -29,6 +29,7 @@ mod proof;
 mod report;
 mod run;
 mod scramble;
+mod simulated_cache;
 mod size;
 mod strategy;
 mod team;
@@ -60,8 +61,9 @@ pub use nearfar_devices::{
 };
 pub use program::Program;
 pub use proof::recorded_nodes;
-pub use report::WorkloadReport;
+pub use report::{LastLevelMisses, MissSource, PhaseMisses, WorkloadReport};
 pub use run::{NoRun, Ran, run};
+pub use simulated_cache::{LastLevelCounts, counts_of, simulating};
 pub use size::Class;
 pub use strategy::{ThreadNodes, place};
 pub use team::{NoTeam, Team};

@@ -58,8 +58,8 @@ pub fn run(
     (cpus, cache_bytes): (&[u32], Option<u64>),
     placement: &ArrayPlacement,
     nodes: &ThreadNodes,
+    mut clock: Clock,
 ) -> Result<Ran, NoRun> {
-    let mut clock = Clock::default();
     let plans = program.arrays(cpus.len());
     let (checks, placed) = on_placed_arrays(plans, 0, (cpus, placement, nodes), |arrays, team| {
         program.run(arrays, team, &mut clock)

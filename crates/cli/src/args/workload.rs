@@ -19,6 +19,7 @@ Examples:
   nearfar workload mg --class S --json
   nearfar workload fft --device opencl0 --size 2
   nearfar workload fft --device opencl0 --each-node
+  nearfar workload cg.S --threads 1 --misses
 
 Each thread is tied to a CPU. Without --init and --placement each thread touches first what it
 computes on; a memory policy that numactl or nearfar run set holds. docs/workloads.md says what each
@@ -71,6 +72,10 @@ pub struct WorkloadArguments {
     /// Run it with its arrays on each memory node in turn, the nearest first
     #[arg(long, requires = "device", conflicts_with = "placement")]
     pub each_node: bool,
+    /// Tell the miss rate of the last-level cache too: counted, or where counters do not count
+    /// simulated by Valgrind, which takes some hundred times as long
+    #[arg(long, conflicts_with = "device")]
+    pub misses: bool,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
