@@ -21,7 +21,7 @@ mod health;
 pub(crate) mod hybrid;
 mod hybrid_advice;
 mod kernels;
-mod latency;
+pub(crate) mod latency;
 mod links;
 mod list;
 pub(crate) mod machine;

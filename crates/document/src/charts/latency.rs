@@ -87,7 +87,7 @@ const STEPS: u32 = 60;
 fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
     let x = Axis { title: "traffic that crosses to the memory, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
-    let mut lines = Lines::new(x, y, &["Who on which node"]);
+    let mut lines = Lines::new(x, y, &["CPUs and node"]);
     for (number, curve) in model.curves.iter().enumerate() {
         let pair = (curve.initiator, curve.memory_node);
         let cpus = sources.show.measured.who.cpus(curve.initiator);

@@ -41,8 +41,10 @@ pub(crate) fn section(
     if let Some(model) = model {
         tables.extend(factors(model, who));
         tables.extend(levels(model, who));
-        tables.extend(model.families.iter().map(|family| family_table(family, who)));
-        tables.extend(model.curves.iter().map(|curve| loaded(model, curve, who)));
+        for family in &model.families {
+            tables.push(family_table(family, who));
+            tables.extend(loaded(model, family, who));
+        }
     } else {
         tables.extend(loads(chases, who));
     }
@@ -304,65 +306,81 @@ fn ownership(is_local: bool) -> &'static str {
     if is_local { "its own" } else { "the remote" }
 }
 
-fn loaded(model: &Latency, curve: &LoadedCurve, who: &Who) -> Table {
-    let times =
-        |ns: f64| Cell::figure(curve.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value.0)));
-    let family = model.families.iter().find(|family| {
-        (family.initiator, family.memory_node) == (curve.initiator, curve.memory_node)
-    });
-    let of_law = family.and_then(|family| family.law.found()).zip(curve.read_share.as_ref());
+/// First column of the tables that charts of curves are drawn from.
+pub(crate) const CURVES: &str = "with traffic of";
+
+/// The curves of a pair: traffic of each kernel and what it makes of an access.
+fn loaded(model: &Latency, family: &CurveFamily, who: &Who) -> Option<Table> {
+    let curves: Vec<&LoadedCurve> = model
+        .curves
+        .iter()
+        .filter(|it| (it.initiator, it.memory_node) == (family.initiator, family.memory_node))
+        .collect();
+    let first = curves.first()?;
+    let of_law = family.law.found();
     let law = |ns: Option<Nanoseconds>| Cell::figure(ns.map(Figure::plain));
-    let idle = curve.idle.as_ref().map(|idle| {
-        let time = Figure::sampled(idle, Counted::AccessTime);
-        let base = law(of_law.map(|(law, _)| law.idle.value));
-        vec![Cell::text("no load"), Cell::Figure(time), times(idle.value.0), base]
-    });
-    let points = curve.points.iter().map(|point| {
+    let times = |ns: Nanoseconds| {
+        Cell::figure(first.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value)))
+    };
+    let mut rows = Vec::new();
+    rows.extend(first.idle.as_ref().map(|idle| {
         vec![
-            Cell::Figure(Figure::sampled(&point.traffic, Counted::ActorBytes(1))),
-            Cell::Figure(Figure::sampled(&point.time, Counted::AccessTime)),
-            times(point.time.value.0),
-            law(of_law.and_then(|(law, share)| law.expected(share.value.0, point.traffic.value))),
+            Cell::text("nothing"),
+            Cell::Figure(Figure::new(0.0, None, Unit::GbPerS)),
+            Cell::Figure(Figure::sampled(idle, Counted::AccessTime)),
+            times(idle.value),
+            law(of_law.map(|law| law.idle.value)),
         ]
-    });
+    }));
     let mut notes = Vec::new();
-    if curve.missing > 0 {
-        notes.push(format!("{} without figures.", count(curve.missing, "point")));
+    for curve in &curves {
+        let share = curve.read_share.as_ref();
+        let name = format!("{}{}", curve.kernel, share.map_or_else(String::new, share_words));
+        rows.extend(curve.points.iter().map(|point| {
+            let of_law = of_law.zip(share);
+            vec![
+                Cell::Text(name.clone()),
+                Cell::Figure(Figure::of(&point.traffic)),
+                Cell::Figure(Figure::sampled(&point.time, Counted::AccessTime)),
+                times(point.time.value),
+                law(of_law
+                    .and_then(|(law, share)| law.expected(share.value.0, point.traffic.value))),
+            ]
+        }));
+        notes.push(format!("{name}: {}; {}.", knee_words(curve), usable_words(curve)));
     }
-    notes.extend([knee_words(curve), usable_words(curve)]);
-    Table::new(
-        format!(
-            "Loaded: {} on {} node {}, beside {} of {} {}{}",
-            who.cpus(curve.initiator),
-            ownership(curve.is_local),
-            curve.memory_node,
-            count(curve.threads as usize, "thread"),
-            curve.kernel,
-            curve.variant,
-            curve.read_share.as_ref().map_or_else(String::new, share_words)
-        ),
-        Column::all(["traffic", "time", "times idle", "law"], [GB, NS, ONE, NS]),
-        idle.into_iter().chain(points),
-    )
-    .with_notes(notes)
+    let missing: usize = curves.iter().map(|curve| curve.missing).sum();
+    if missing > 0 {
+        notes.push(format!("{} without figures.", count(missing, "point")));
+    }
+    let caption = format!(
+        "Loaded: {} on {} node {}, beside {} ({})",
+        who.cpus(first.initiator),
+        ownership(first.is_local),
+        first.memory_node,
+        count(first.threads as usize, "thread"),
+        first.variant
+    );
+    let columns = [CURVES, "traffic", "time", "times idle", "law"];
+    let columns = Column::all(columns, [WORDS, GB, NS, ONE, NS]);
+    Some(Table::new(caption, columns, rows).with_notes(notes))
 }
 
 fn knee_words(curve: &LoadedCurve) -> String {
     match curve.knee.as_result() {
         Ok(knee) => {
-            format!("Knee: at {} and {} ns.", Figure::of(&knee.traffic).words(), three(knee.time.0))
+            format!("bends at {} and {} ns", Figure::of(&knee.traffic).words(), three(knee.time.0))
         }
-        Err(why) => format!("Knee: none: {why}."),
+        Err(why) => format!("no knee ({why})"),
     }
 }
 
 fn usable_words(curve: &LoadedCurve) -> String {
     match curve.usable.as_result() {
-        Ok(usable) => format!(
-            "Usable: {} with accesses {USABLE_RISE} times as long as idle ones.",
-            Figure::of(usable).words()
-        ),
-        Err(why) => format!("Usable: none: {why}."),
+        Ok(usable) => {
+            format!("{USABLE_RISE} times the idle time at {}", Figure::of(usable).words())
+        }
+        Err(why) => format!("no usable bandwidth ({why})"),
     }
 }
 

@@ -44,15 +44,15 @@ fn section(of: &CurveAnswer, who: &Who) -> Section {
     }
     let table = Table::new(
         "Time of an access",
-        Column::all(["who on which node", "time", "times idle"], [WORDS, NS, ONE]),
+        Column::all(["CPUs and node", "time", "times idle"], [WORDS, NS, ONE]),
         of.pairs.iter().map(row),
     )
     .with_notes(notes);
     Section::new(
         "predict-curve",
-        "Accesses beside traffic",
+        "Loaded latency",
         format!(
-            "Beside {} that cross to the memory, of which {} are reads, by the law of latency over \
+            "With {} of other traffic to the memory, {} of it reads, by the law of latency over \
              traffic.",
             Figure::plain(of.traffic).words(),
             Figure::ratio(of.read_share).text
