@@ -149,8 +149,8 @@ mod tests {
             (1.0, 130e9, 200.0),
             (1.0, 900e9, 260.0),
             (0.2, 80e9, 300.0),
-            // Half of 120 GB/s: between 132 at 40 of 80 and, at 80 of 160, 140.
-            (0.75, 60e9, 136.0),
+            // Half of 120 GB/s: between 140 at 40 of 80 and 132.8 at 80 of 160.
+            (0.75, 60e9, 136.4),
         ] {
             let found = family.ns(share, traffic);
             assert!((found - ns).abs() < 1e-9, "{share} {traffic}: {found}, not {ns}");

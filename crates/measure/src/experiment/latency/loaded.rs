@@ -10,14 +10,17 @@ use crate::experiment::stream::StreamPlan;
 use crate::experiment::whole_initiator::WholeInitiator;
 use crate::kernel_name::MemoryKernel;
 
-/// Pauses of the threads, in additions after each KiB of each array. A core that streams alone
+/// Pauses of the threads, in additions after each KiB of traffic: a thread with two arrays pauses twice as
+/// long, after a KiB of each. A core that streams alone
 /// takes about 250 cycles for a KiB, so that the longest pauses leave a few percent of the
 /// traffic; where many cores fill a memory, the first ones change nothing.
 const PAUSES: [u32; 12] = [0, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192];
 
-/// Those that the law of a family needs: of cores that fill a memory when each takes 200 to 1600
-/// cycles for a KiB two or three leave between a fifth and all of the traffic.
-const FEW_PAUSES: [u32; 4] = [0, 256, 768, 2048];
+/// Those that the law of a family needs, for each kernel in turn: of cores that fill a memory when each
+/// takes 250 to 2000 cycles for a KiB some leave between a fifth and all of the traffic, and those of one
+/// kernel lie between those of the others, as their curves are of one shape.
+const FEW_PAUSES: [[u32; 4]; 3] =
+    [[0, 384, 1024, 2560], [0, 512, 1536, 4096], [0, 768, 2048, 6144]];
 
 /// Reads; twice as many reads as writes; as many. Their stores go past the caches, so that what
 /// crosses to the memory is known.
@@ -62,7 +65,8 @@ pub(super) fn cases(
     let (able, unable): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
         pairs.into_iter().partition(|(initiator, _)| !generators(setting, initiator).is_empty());
     cases.extend(unable.first().map(|(initiator, _)| Err(no_generators(initiator))));
-    for kernel in &setting.kernel_names(&KERNELS) {
+    let kernels = setting.kernel_names(&KERNELS);
+    for (kernel, few_pauses) in kernels.iter().zip(FEW_PAUSES.iter().cycle()) {
         let of = match setting.preferred(format!("latency/loaded/{kernel}"), kernel) {
             Ok(of) => of,
             Err(absent) => {
@@ -70,12 +74,14 @@ pub(super) fn cases(
                 continue;
             }
         };
+        let arrays = MemoryKernel::named(kernel).map_or(1, |it| it.array_widths().len());
+        let arrays = u32::try_from(arrays).unwrap_or(1);
         for &(initiator, node) in &able {
             let walk = memory_walk(setting, initiator, node);
             let generators = generators(setting, initiator);
-            let pauses = if is_detailed((initiator, node)) { &PAUSES[..] } else { &FEW_PAUSES[..] };
-            for &pause_cycles in pauses {
-                cases.push(case(setting, initiator, walk, &generators, &of, pause_cycles));
+            let pauses = if is_detailed((initiator, node)) { &PAUSES[..] } else { &few_pauses[..] };
+            for pause in pauses {
+                cases.push(case(setting, initiator, walk, &generators, &of, pause * arrays));
             }
         }
     }
