@@ -42,6 +42,7 @@ mod report;
 mod reproduce;
 mod result;
 pub(crate) mod roofline;
+pub(crate) mod roofline_phases;
 mod roofline_program;
 mod run;
 mod sensitivity;

@@ -125,10 +125,10 @@ pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{
     AtRoofs, BandwidthRoof, Ceiling, Chart, Corner, Expected, HybridRoof, HybridStanding,
-    IntensityKind, PROGRAMS, PlacedProgram, PlacedPrograms, Placement, PlacementAdvice, Program,
-    ProgramExpectation, ProgramPoint, ProgramShares, RefutingPoints, Ridge, RoofCommands,
-    RoofErrors, RoofSort, RoofValidation, Roofline, RooflineAdvice, Standing, UnderRoof,
-    ValidationPoint, roof_errors, roofline,
+    IntensityKind, LEAST_OF_A_LIMIT, PROGRAMS, PhaseLimit, PhasePoint, PlacedProgram,
+    PlacedPrograms, Placement, PlacementAdvice, Program, ProgramExpectation, ProgramPoint,
+    ProgramShares, RefutingPoints, Ridge, RoofCommands, RoofErrors, RoofSort, RoofValidation,
+    Roofline, RooflineAdvice, Standing, UnderRoof, ValidationPoint, roof_errors, roofline,
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, WidestRuns, scaling};

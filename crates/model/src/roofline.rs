@@ -35,6 +35,7 @@ mod placed_programs;
 mod placement_advice;
 mod program_point;
 mod validation;
+mod workload_points;
 
 pub use chart::{BandwidthRoof, Ceiling, Chart, Corner, Ridge};
 pub use conclusions::{
@@ -45,6 +46,7 @@ pub use placed_programs::{PlacedProgram, PlacedPrograms, RoofCommands};
 pub use placement_advice::{AtRoofs, PlacementAdvice, RefutingPoints, RoofSort};
 pub use program_point::{Placement, Standing, UnderRoof};
 pub use validation::{RoofErrors, RoofValidation, ValidationPoint, roof_errors};
+pub use workload_points::{LEAST_OF_A_LIMIT, PhaseLimit, PhasePoint};
 
 use nearfar_record::Experiment;
 use serde::Serialize;
@@ -69,7 +71,10 @@ pub struct Roofline {
 /// Where the record holds no roof of anything.
 pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
     let record = figures.record();
-    let charts = Chart::all(&record.header.machine, &roofs(figures));
+    let mut charts = Chart::all(&record.header.machine, &roofs(figures));
+    for chart in &mut charts {
+        chart.workloads = chart.workload_points(figures);
+    }
     if charts.is_empty() {
         return Err(Inapplicable::without(record, Experiment::Roofs));
     }

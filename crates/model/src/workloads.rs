@@ -146,7 +146,7 @@ pub fn workloads(figures: &RecordFigures<'_>) -> Result<Workloads, Inapplicable>
     Ok(Workloads { placed, strategies, alpha_kernel: alpha_kernel.map(String::from) })
 }
 
-fn place_of_workload(place: &Coordinates) -> Option<&WorkloadCoordinates> {
+pub(crate) fn place_of_workload(place: &Coordinates) -> Option<&WorkloadCoordinates> {
     match place {
         Coordinates::Workloads(place) => Some(place),
         _ => None,

@@ -139,7 +139,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
     ),
     ("--simulate FAULTY --suite quick", &["show RECORD", "model RECORD", "doctor RECORD"]),
     (
-        "--simulate amd-2p --suite quick --only pairs,workloads",
+        "--simulate amd-2p --suite quick --only pairs,roofs,workloads",
         &["show RECORD", "model RECORD", "doctor RECORD"],
     ),
 ];
@@ -190,6 +190,7 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         "reproduce",
         "workload list",
         "workload ep.S",
+        "workload is.S --threads 1 --misses",
     ] {
         documents.asked(words, nothing);
     }

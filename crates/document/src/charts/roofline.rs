@@ -5,6 +5,7 @@ use nearfar_record::Roof;
 use nearfar_units::{BytesPerSecond, format_significant};
 
 use crate::subject::roofline::roof_words;
+use crate::subject::roofline_phases::limit_words;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
@@ -94,6 +95,22 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             }
             lines.add(&choice, series);
         }
+        for of in chart.workloads.iter().filter(|of| of.flops.0 > 0.0) {
+            let Some(intensity) = of.intensity else { continue };
+            let node = Roof::Memory { node: of.memory_node };
+            let is_local = chart.roofs.iter().find(|it| it.roof == node).and_then(|it| it.is_local);
+            let name = format!("{} {}, {}", of.workload, of.phase, roof_words(node, is_local));
+            let mut series = Series::new(&name, Style::Points);
+            series.hidden_first(is_local == Some(false));
+            let limit =
+                of.limit.map_or(String::new(), |it| format!("\nlimit: {}", limit_words(it)));
+            let at = format_significant(intensity, 3);
+            let ratio =
+                of.ratio.map_or(String::new(), |it| format!(", {} of its roof", percent(it)));
+            let about = format!("{name}: {at} FLOPs per declared byte{ratio}{limit}");
+            series.point(intensity, &Figure::plain(of.flops), &about);
+            lines.add(&choice, series);
+        }
         if let Some((profile, profiled)) = &sources.program
             && profiled.initiator == chart.initiator
             && let Some(flops) = profiled.point.flops
@@ -117,7 +134,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         "Roofline",
         "Logarithmic axes: attainable operations against arithmetic intensity. \
                       Slanted lines are roofs of bandwidth, level lines ceilings of arithmetic, \
-                      marks are mixes of known intensity that were measured.",
+                      marks are mixes of known intensity that were measured, and phases of \
+                      workloads by the bytes that they declare.",
         Plot::Lines(lines),
     )
     .into_iter()
@@ -155,7 +173,7 @@ mod tests {
         let drawn = |sources: &Sources<'_>| -> Vec<Value> {
             let chart = serde_json::to_value(&charts(sources)[0]).unwrap();
             let mut found = Vec::new();
-            collect(&chart, &mut found);
+            collect(&chart, "program ", &mut found);
             found
         };
         assert!(drawn(&without).is_empty());
@@ -167,14 +185,26 @@ mod tests {
         assert!(marks[0].to_string().contains("100 % of its CPU time on these CPUs"));
     }
 
-    /// The series that are named for a program.
-    fn collect(value: &Value, found: &mut Vec<Value>) {
-        if value["name"].as_str().is_some_and(|name| name.starts_with("program ")) {
+    #[test]
+    fn phases_of_workloads_are_marks_with_what_limits_them() {
+        let experiments = vec![Experiment::Roofs, Experiment::Workloads];
+        let inputs = Inputs { experiments, ..suite_inputs(Suite::Quick) };
+        let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
+        let sources = Sources::new(&record, &ModelChoices::default());
+        let (chart, mut marks) = (serde_json::to_value(&charts(&sources)[0]).unwrap(), Vec::new());
+        collect(&chart, "mg.W resid, local node 0", &mut marks);
+        let [mark] = &marks[..] else { panic!("on one node: {marks:?}") };
+        assert!(mark.to_string().contains("limit: "), "{mark}");
+    }
+
+    /// The series whose names begin so.
+    fn collect(value: &Value, prefix: &str, found: &mut Vec<Value>) {
+        if value["name"].as_str().is_some_and(|name| name.starts_with(prefix)) {
             found.push(value.clone());
         }
         match value {
-            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-            Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, prefix, found)),
+            Value::Object(fields) => fields.values().for_each(|item| collect(item, prefix, found)),
             _ => (),
         }
     }

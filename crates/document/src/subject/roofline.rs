@@ -8,6 +8,7 @@ use nearfar_record::{Roof, RoofPurpose};
 use nearfar_units::format_significant;
 
 use super::figures::{count, percent_words, significant};
+use super::roofline_phases;
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -54,6 +55,12 @@ pub(crate) fn section(
         }
         tables.extend(ridges(first, who));
         tables.extend(errors(first, who));
+        tables.extend(
+            model
+                .into_iter()
+                .flat_map(|it| &it.charts)
+                .filter_map(|it| roofline_phases::phases(it, who)),
+        );
         if measured.is_empty() && !others.is_empty() {
             tables.push(others_table(others, who));
         }

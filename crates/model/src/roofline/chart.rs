@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::conclusions::{ProgramExpectation, RooflineAdvice, advice, expectations};
 use super::validation::{RoofValidation, validations};
+use super::workload_points::PhasePoint;
 use crate::roofs::RoofFigures;
 
 /// The roofs of an initiator, and the points that they are validated by.
@@ -35,6 +36,8 @@ pub struct Chart {
     pub roofs: Vec<BandwidthRoof>,
     /// Points below the roofs, by roof; those of `within_of` where it has none itself.
     pub validations: Vec<RoofValidation>,
+    /// Phases of workloads that ran on this initiator by as many threads, in the order of the plan.
+    pub workloads: Vec<PhasePoint>,
     /// What figures of memory must differ by to be told apart, a fraction of them.
     pub least_difference: f64,
     /// What programs can expect.
@@ -253,7 +256,7 @@ impl Chart {
         self.roofs.iter().filter_map(count).max()
     }
 
-    fn threads(&self) -> Option<u32> {
+    pub(super) fn threads(&self) -> Option<u32> {
         self.roofs.iter().map(|roof| roof.threads).max()
     }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
+mod phases;
 mod points;
 mod roof_record;
 mod strange;
