@@ -43,12 +43,13 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; accuracy
-	@scripts/install-packages build guest suites
+outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; declared traffic; accuracy
+	@scripts/install-packages build guest suites outer
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
+	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs

@@ -5,6 +5,7 @@ mod command;
 mod exit_status;
 mod foreign_machine;
 mod hwloc;
+mod last_level;
 mod live_accelerators;
 mod live_machine;
 mod near_device;

@@ -12,6 +12,7 @@ mod events;
 mod figures;
 mod known_work;
 mod looking;
+mod own_threads;
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -30,6 +31,7 @@ use nearfar_sys::{
 use self::counting::Counting;
 pub use self::counting::ProgramCounters;
 use self::looking::Looking;
+pub use self::own_threads::OwnThreads;
 use crate::job::{Job, await_signals};
 use crate::program_memory::total;
 

@@ -44,6 +44,7 @@ mod startup;
 mod system_file;
 mod trace;
 mod usage;
+mod valgrind;
 mod vma;
 
 pub use address_range::AddressRange;
@@ -88,3 +89,4 @@ pub use trace::{
     stop_at_end, wait_to_be_followed,
 };
 pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage};
+pub use valgrind::write_simulated_counts;

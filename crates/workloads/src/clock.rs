@@ -2,6 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use nearfar_sys::write_simulated_counts;
+
+use crate::simulated_cache::{RESUMED, STARTED, STOPPED};
+
 /// A part of a run by its name, summed over its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase {
@@ -20,9 +24,13 @@ pub struct Search {
     pub loops: u64,
 }
 
+/// What is told of the timed part: that it begins or goes on (`true`), and that it stops.
+type Watch = Box<dyn FnMut(bool) + Send>;
+
 /// Takes the time of what is timed of a run.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Clock {
+    watch: Option<Watch>,
     started: Option<Instant>,
     total: Duration,
     phases: Vec<Phase>,
@@ -30,20 +38,39 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// One that tells of each begin and end of what it takes.
+    pub fn watched(watch: impl FnMut(bool) + Send + 'static) -> Self {
+        Self { watch: Some(Box::new(watch)), ..Self::default() }
+    }
+
     /// What came before, a warm-up say, is forgotten.
     pub fn start(&mut self) {
-        *self = Self { started: Some(Instant::now()), ..Self::default() };
+        *self = Self { watch: self.watch.take(), ..Self::default() };
+        write_simulated_counts(STARTED);
+        self.begin();
     }
 
     /// Goes on after a stop.
     pub fn resume(&mut self) {
+        write_simulated_counts(RESUMED);
+        self.begin();
+    }
+
+    fn begin(&mut self) {
+        self.tell(true);
         self.started = Some(Instant::now());
+    }
+
+    fn tell(&mut self, is_timed: bool) {
+        self.watch.iter_mut().for_each(|watch| watch(is_timed));
     }
 
     /// What passed since the start, or the last resumption.
     pub fn stop(&mut self) -> Duration {
         let passed = self.started.take().map_or(Duration::ZERO, |started| started.elapsed());
         self.total += passed;
+        self.tell(false);
+        write_simulated_counts(STOPPED);
         passed
     }
 
@@ -57,6 +84,7 @@ impl Clock {
         let before = Instant::now();
         let done = work();
         let time = before.elapsed();
+        write_simulated_counts(name);
         match self.phases.iter_mut().find(|phase| phase.name == name) {
             Some(phase) => {
                 phase.calls += 1;

@@ -47,6 +47,11 @@ impl Dgemm {
             Class::B => (4096, 1),
             Class::C => (8192, 1),
         };
+        Self::of_rows(rows, products)
+    }
+
+    /// Of square matrices of this many rows.
+    pub fn of_rows(rows: usize, products: usize) -> Self {
         Self { rows, products, factor: 1.0 }
     }
 
@@ -117,7 +122,8 @@ impl Program for Dgemm {
         let [of_a, of_b, of_c] = if 3.0 * matrix <= cache_bytes {
             [0.0; 3]
         } else {
-            // Rows of C are come back to after all of B's; packed rows of A lie between.
+            // Rows of C are come back to after all of B's; packed rows of A lie between. What the library
+            // packs (2 MiB a thread) is to stay in the cache: a smaller one it streams through.
             let stays = 8.0 * (height * rows + depth * rows + depth * height) <= cache_bytes;
             let visits = if stays { 1.0 } else { (rows / depth).ceil() };
             [products, products * (rows / height).ceil(), products * visits]

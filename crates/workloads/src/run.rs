@@ -58,6 +58,7 @@ pub fn run(
     (cpus, cache_bytes): (&[u32], Option<u64>),
     placement: &ArrayPlacement,
     nodes: &ThreadNodes,
+    mut clock: Clock,
 ) -> Result<Ran, NoRun> {
     let by_owner = *placement == ArrayPlacement::Strategy(PlacementStrategy::MemoryBind);
     if by_owner && nodes.of.is_empty() && nodes.allowed.len() > 1 {
@@ -80,7 +81,6 @@ pub fn run(
         arrays.iter().map(pages).collect::<Result<Vec<_>, NoRun>>()
     };
     let before = prove("before", &arrays)?;
-    let mut clock = Clock::default();
     let checks = team.lead(|| program.run(&mut arrays, &team, &mut clock));
     let after = prove("after", &arrays)?;
     let proofs = before.into_iter().zip(after).map(|(before, after)| Proof { before, after });

@@ -16,6 +16,7 @@ Examples:
   nearfar workload cg --class A --init round-robin
   nearfar workload cg.A --threads 4 --placement local:1
   nearfar workload mg --class S --json
+  nearfar workload cg.S --threads 1 --misses
 
 Each thread is tied to a CPU. Without --init and --placement each thread touches first what it
 computes on; a memory policy that numactl or nearfar run set holds. docs/workloads.md says what each
@@ -56,6 +57,10 @@ pub struct WorkloadArguments {
     /// interleave, compact
     #[arg(short, long, value_name = "PLACEMENT")]
     pub placement: Option<Placement>,
+    /// Tell the miss rate of the last-level cache too: counted, or where counters do not count
+    /// simulated by Valgrind, which takes some hundred times as long
+    #[arg(long)]
+    pub misses: bool,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,

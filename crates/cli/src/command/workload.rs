@@ -7,11 +7,12 @@ use nearfar_measure::experiment::{compact_order, last_level_bytes, scatter_order
 use nearfar_place::{Placement, Resolution, Usable, resolve};
 use nearfar_record::ArrayPlacement;
 use nearfar_workloads::{
-    Class, ThreadNodes, Workload, WorkloadName, WorkloadReport, run as run_on,
+    Class, Clock, ThreadNodes, Workload, WorkloadName, WorkloadReport, run as run_on,
 };
 
 use crate::args::{WorkloadArguments, WorkloadChoice};
 use crate::exit_status::ExitStatus;
+use crate::last_level::{self, Counted};
 use crate::{live_machine, output};
 
 pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
@@ -26,14 +27,20 @@ pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
     let (cpus, placement) = placed(arguments, &machine)?;
     let nodes = ThreadNodes::of_cpus(&machine, &cpus);
     let caches = last_level_bytes(&machine, &cpus);
-    let ran = match run_on(&*workload.program(), (&cpus, caches), &placement, &nodes) {
+    let counted = arguments.misses.then(|| Counted::try_out(&machine));
+    let clock = counted.as_ref().map_or_else(Clock::default, Counted::clock);
+    let ran = match run_on(&*workload.program(), (&cpus, caches), &placement, &nodes, clock) {
         Ok(ran) => ran,
         Err(refused) => {
             output::complain(&refused.into());
             return Ok(ExitStatus::Refused);
         }
     };
-    let report = WorkloadReport::new(workload, cpus, placement, ran);
+    let mut report = WorkloadReport::new(workload, cpus, placement, ran);
+    report.last_level = counted.map(|counted| {
+        let simulated = |why| last_level::simulate(workload, arguments, caches, why);
+        counted.misses().or_else(simulated).into()
+    });
     output::answer(arguments.form(), &report, || workload_answer(&report))?;
     Ok(if report.is_verified { ExitStatus::Done } else { ExitStatus::CheckFailed })
 }

@@ -118,3 +118,48 @@ fn programs_whose_arrays_the_caches_hold_are_not_simulated() {
     assert!(record.contains("fit in the caches of itanium2"), "{record}");
     assert!(!record.contains("\"sample\""), "{record}");
 }
+
+/// What the kernel of this machine counts is not known here: it counts, or the reason says what to install.
+#[test]
+fn misses_are_counted_or_say_why_they_are_not_known() {
+    let output = nearfar()
+        .args(["workload", "is.S", "--threads", "1", "--misses", "--json"])
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = &report["last_level"];
+    match found["unknown"].as_str() {
+        Some(why) => assert!(why.contains("apt-get install valgrind"), "{why}"),
+        None => assert!(found["by"]["counted"]["events"].is_array(), "{found}"),
+    }
+}
+
+/// Of 256 KiB of keys twice, and 8 KiB of ranks, a cache of some MiB misses next to nothing once it is
+/// warm, and the first level misses at least each line of the keys three times an iteration.
+#[test]
+#[ignore = "needs Valgrind, which `make outer` installs"]
+fn simulated_cache_misses_are_those_of_the_timed_part() {
+    let output = nearfar()
+        .args(["workload", "is.S", "--threads", "1", "--misses", "--json"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = &report["last_level"];
+    if found["by"]["counted"].is_object() {
+        return;
+    }
+    assert!(found["by"]["simulated"]["cache_bytes"].as_u64().unwrap() > 1 << 20, "{found}");
+    let (accesses, rate) =
+        (found["accesses"].as_f64().unwrap(), found["miss_rate"].as_f64().unwrap());
+    let lines = 10.0 * 3.0 * 262_144.0 / 64.0;
+    assert!(accesses > lines && accesses < 4.0 * lines, "{found}");
+    assert!(rate < 0.01, "{found}");
+    let phases: Vec<&str> = found["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect();
+    assert_eq!(phases[..3], ["count", "scatter", "rank"]);
+}

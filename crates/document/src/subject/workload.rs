@@ -2,7 +2,9 @@
 
 use nearfar_record::{PageNodes, ResultCheck, WorkloadArray, WorkloadPhase};
 use nearfar_units::{Bytes, format_duration, words_of};
-use nearfar_workloads::{Class, Size, Workload, WorkloadName, WorkloadReport};
+use nearfar_workloads::{
+    Class, LastLevelMisses, MissSource, Size, Workload, WorkloadName, WorkloadReport,
+};
 use serde::Serialize;
 
 use super::figures::{count, percent_words, significant};
@@ -120,6 +122,9 @@ pub fn workload_answer(report: &WorkloadReport) -> Answer {
         );
         answer = answer.and_says(moved);
     }
+    if let Some(last_level) = &report.last_level {
+        answer = answer.and_says(misses(last_level.as_result()));
+    }
     let cpus: Vec<String> = report.cpus.iter().map(u32::to_string).collect();
     answer = answer
         .and_all(
@@ -132,6 +137,29 @@ pub fn workload_answer(report: &WorkloadReport) -> Answer {
     let what = "how much it minds where its memory is";
     let larger = larger.as_deref().map(|command| (command, "a larger size"));
     answer.and_next([(sensitivity.as_str(), what)].into_iter().chain(larger))
+}
+
+/// What the last level missed, and who says so.
+fn misses(of: Result<&LastLevelMisses, &str>) -> String {
+    let of = match of {
+        Ok(of) => of,
+        Err(why) => return format!("The last level's miss rate is not known: {why}."),
+    };
+    let by = match &of.by {
+        MissSource::Counted { events } => format!("counted by {}", events.join(", ")),
+        MissSource::Simulated { cache_bytes, not_counted } => format!(
+            "simulated by Valgrind, {} for all threads and no prefetcher; not counted: {not_counted}",
+            Bytes(*cache_bytes)
+        ),
+    };
+    match of.miss_rate {
+        Some(rate) => format!(
+            "The last level missed {} of {} million accesses ({by}).",
+            percent_words(rate),
+            significant(of.accesses / 1e6, 3)
+        ),
+        None => format!("Nothing reached the last level ({by})."),
+    }
 }
 
 /// The same of the next class; `None` where there is none, or its size is a number.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use nearfar_machine::Machine;
 use nearfar_record::{Reason, ReasonCode, ResultCheck, Workload};
 use nearfar_sys::Refusal;
-use nearfar_workloads::{NoRun, Ran, ThreadNodes, Workload as Named, run};
+use nearfar_workloads::{Clock, NoRun, Ran, ThreadNodes, Workload as Named, run};
 
 use crate::executor::Window;
 use crate::experiment::last_level_bytes;
@@ -27,7 +27,8 @@ pub(super) fn run_workload(
     let nodes = ThreadNodes::of_cpus(machine, cpus);
     let caches = last_level_bytes(machine, cpus);
     let Ran { run, .. } =
-        run(&*named.program(), (cpus, caches), &workload.placement, &nodes).map_err(refused)?;
+        run(&*named.program(), (cpus, caches), &workload.placement, &nodes, Clock::default())
+            .map_err(refused)?;
     if let Some(wrong) = run.checks.iter().find(|check| !check.holds()) {
         return Err(not_verified(&workload.workload, wrong));
     }

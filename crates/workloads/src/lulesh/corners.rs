@@ -83,16 +83,23 @@ pub struct Passes {
     mesh: Mesh,
     /// Those whose arrays are not all in the cache.
     moved: f64,
-    /// How often what belongs to two planes is fetched in one.
-    twice: f64,
+    /// How often nodes, which belong to two planes of elements, are fetched in one.
+    nodes_come: f64,
+    /// The same of corners and planes of nodes: two planes of corners lie between.
+    corners_come: f64,
 }
+
+/// Of an element's corners and nodes, what is touched before its corners are come back to.
+const BETWEEN_CORNERS: f64 = 2.0 * 3.0 * 64.0 + 32.0 + 4.0 + 3.0 * 8.0;
 
 impl Passes {
     /// Of arrays of this many bytes, a plane of which comes to `plane` bytes.
     pub fn new(mesh: Mesh, passes: f64, bytes: f64, cache_bytes: f64) -> Self {
         let plane = bytes / real(mesh.edge);
         let moved = if bytes <= cache_bytes { 0.0 } else { passes };
-        Self { mesh, moved, twice: if plane <= cache_bytes { 1.0 } else { 2.0 } }
+        let come = |between: f64| if between <= cache_bytes { 1.0 } else { 2.0 };
+        let corners_come = come(BETWEEN_CORNERS * real(mesh.edge).powi(2));
+        Self { mesh, moved, nodes_come: come(plane), corners_come }
     }
 
     fn elements(&self) -> f64 {
@@ -115,13 +122,13 @@ impl Passes {
 
     /// Numbers of nodes, read by elements.
     pub fn of_nodes<const N: usize>(&self, arrays: [&'static str; N]) -> [ArrayTraffic; N] {
-        arrays.map(|array| ArrayTraffic::read(array, 8.0 * self.twice * self.nodes()))
+        arrays.map(|array| ArrayTraffic::read(array, 8.0 * self.nodes_come * self.nodes()))
     }
 
     /// Numbers of corners, added up by nodes.
     pub fn gathered(&self) -> Vec<ArrayTraffic> {
         let corners = ["fx_elem", "fy_elem", "fz_elem"]
-            .map(|array| ArrayTraffic::read(array, 64.0 * self.twice * self.elements()));
+            .map(|array| ArrayTraffic::read(array, 64.0 * self.corners_come * self.elements()));
         let forces =
             ["fx", "fy", "fz"].map(|array| ArrayTraffic::written(array, 8.0 * self.nodes()));
         let lists = [

@@ -48,6 +48,11 @@ impl Bt {
         let (residual, error) = known::of_bt(class);
         Self { case: Case { grid: Grid::new(n), dt, steps, residual, error } }
     }
+
+    /// It by so many steps, of which no result is known.
+    pub fn of_steps(self, steps: usize) -> Self {
+        Self { case: Case { steps, ..self.case } }
+    }
 }
 
 /// The systems of all lines at a state.

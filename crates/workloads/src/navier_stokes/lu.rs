@@ -45,6 +45,11 @@ impl Lu {
         Self { case, integral: known::integral(class) }
     }
 
+    /// It by so many steps, of which no result is known.
+    pub fn of_steps(self, steps: usize) -> Self {
+        Self { case: Case { steps, ..self.case }, ..self }
+    }
+
     /// A step from its right-hand side to that of the next.
     fn step(flow: &mut Flow<'_, FIELDS>, team: &Team, clock: &mut Clock) {
         let sweep = Sweep::new(flow.case, flow.u, flow.fields.each_ref().map(|field| &**field));
