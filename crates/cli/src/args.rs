@@ -27,7 +27,7 @@ use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
-pub use predict::{Point, PredictArguments, Split};
+pub use predict::{LatencyQuestion, Point, PredictArguments, Split};
 pub use profile::ProfileArguments;
 pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
@@ -119,7 +119,7 @@ pub enum Command {
     /// What a program gets: by classes, by sharing, by a fast and a slow memory, below roofs,
     /// among other streams
     #[command(after_help = concat!(
-        "Examples, all of braithwaite2012 (equations 4.10, 4.11, 4.17):\n",
+        "Examples, the first two of braithwaite2012 (equations 4.10, 4.11, 4.17):\n",
         "  nearfar predict --alpha 0.5449,0.3281,0.1816 --share 0.5,0.5,0 --share 0.5,0.25,0.25\n",
         "      half of the accesses to class 0; and the rest to one class or to two\n",
         "  nearfar predict --alpha 0.5156,0.4141,0.1797 --reach 0,1,2,2 --reach 0,1,2,2\n",
@@ -127,6 +127,8 @@ pub enum Command {
         "      what each choice of nodes gives, the best for the slowest process first\n",
         "  nearfar predict r.jsonl --data 0 --data 0\n",
         "      two processes with their data on node 0\n",
+        "  nearfar predict r.jsonl --curve --read-share 0.8 --bandwidth 120GB/s\n",
+        "      how long an access takes beside traffic, four fifths of which are reads\n",
         "Alphas of a record are those of the whole machine's classes; for a single group's,\n",
         "give those that `nearfar model --per-group` prints by --alpha.",
     ))]

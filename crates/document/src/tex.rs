@@ -2,6 +2,7 @@
 //! collections) compiles in one run, without running anything else.
 
 mod copies_chart;
+mod curves_chart;
 mod escape;
 mod scaling_chart;
 mod table;
@@ -10,6 +11,7 @@ use std::io::{self, Write};
 
 use crate::document::{Document, Section};
 use crate::subject::devices::SIZES;
+use crate::subject::latency::CURVES;
 use escape::{code_line, text};
 
 /// A page of A4 with room for wide tables; what a table needs, and no package that draws
@@ -96,6 +98,9 @@ fn write_section(section: &Section, out: &mut impl Write) -> io::Result<()> {
         }
         if section.id == "devices" && table.columns.first().is_some_and(|it| it.name == SIZES) {
             copies_chart::write_chart(table, out)?;
+        }
+        if section.id == "latency" && table.columns.first().is_some_and(|it| it.name == CURVES) {
+            curves_chart::write_chart(table, out)?;
         }
         table::write_table(table, out)?;
     }

@@ -21,12 +21,13 @@ use nearfar_machine::Machine;
 
 use crate::bounds::{self, BadKey};
 use crate::cache_roof::{LEVELS, MEMORY_SIDE_LEVEL};
+use crate::latency_family::{LatencyFamily, families};
 use crate::machine_file::{LatencyEntry, MachineFile};
 use crate::pair_selection::{Pair, Pairs};
 
 /// A cycle takes a tenth of a nanosecond on no machine, and an access a tenth of a
 /// millisecond on none.
-const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
+pub(crate) const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Latency {
@@ -37,8 +38,10 @@ pub struct Latency {
     pub cache_ns: [Option<f64>; 4],
     /// What misses in the TLB add.
     pub translation: Option<Translation>,
-    /// How accesses wait beside loads.
+    /// How accesses wait beside loads where there is no family.
     pub queue: Option<Queue>,
+    /// Curves of latency over traffic, by initiator index and node as `idle_ns`.
+    pub families: Vec<Vec<Option<LatencyFamily>>>,
 }
 
 /// What an access takes longer when each misses the TLB.
@@ -106,8 +109,9 @@ pub(crate) fn latency(
         (None, None) => None,
         _ => return Err(BadKey::new("chase", "gives one of base_pages_ns and huge_pages_ns only")),
     };
-    let idle_ns = idle(file, machine, pairs)?;
-    Ok(Latency { idle_ns, cache_ns, translation, queue: queue(file)? })
+    let families = families(file, machine, pairs)?;
+    let idle_ns = idle(file, pairs, &families)?;
+    Ok(Latency { idle_ns, cache_ns, translation, queue: queue(file)?, families })
 }
 
 fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
@@ -123,19 +127,25 @@ fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
     }
 }
 
-/// What the entries say of each pair, the later prevailing.
+/// What the entries say of each pair, the later prevailing, and families before all.
 fn idle(
     file: &MachineFile,
-    machine: &Machine,
     pairs: &Pairs,
+    families: &[Vec<Option<LatencyFamily>>],
 ) -> Result<Vec<Vec<Option<f64>>>, BadKey> {
-    let mut idle = vec![vec![None; machine.nodes.len()]; machine.initiators().len()];
+    let mut idle: Vec<Vec<Option<f64>>> =
+        families.iter().map(|row| vec![None; row.len()]).collect();
     for (key, entry) in bounds::entries("latency", &file.latency)? {
         let ns = bounds::number(&format!("{key}.ns"), entry.ns, &NANOSECONDS)?;
         let LatencyEntry { pairs: named, relation, distance, kind, .. } = entry;
         for pair in pairs.selected(&key, named.as_ref(), *relation, *distance, *kind)? {
             let Pair { row, column, .. } = pairs.all[pair];
             idle[row][column] = Some(ns);
+        }
+    }
+    for (row, of_row) in idle.iter_mut().zip(families) {
+        for (ns, family) in row.iter_mut().zip(of_row) {
+            *ns = family.as_ref().map(LatencyFamily::idle_ns).or(*ns);
         }
     }
     Ok(idle)

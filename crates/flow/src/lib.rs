@@ -16,6 +16,7 @@ mod fault;
 mod flows;
 mod hybrid;
 mod latency;
+mod latency_family;
 mod layout;
 mod linear_system;
 mod loads;
@@ -43,6 +44,7 @@ pub use fault::Fault;
 pub use flows::{Flows, ScaledLoad, UsedPart};
 pub use hybrid::{HybridBytes, Overlap};
 pub use latency::{Latency, Queue, Translation};
+pub use latency_family::{FamilyCurve, LatencyFamily};
 pub use loads::Load;
 pub use machine_file::{ByAccess, KernelBehaviour};
 pub use machine_reader::{

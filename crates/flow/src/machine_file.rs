@@ -40,6 +40,7 @@ pub(crate) struct MachineFile {
     pub latency: Vec<LatencyEntry>,
     pub chase: ChaseEntry,
     pub queue: QueueEntry,
+    pub curve: Vec<CurveEntry>,
     pub overlap: Vec<OverlapEntry>,
     pub hub: Vec<HubEntry>,
     pub device: Vec<DeviceEntry>,
@@ -185,6 +186,14 @@ pub(crate) struct ChaseEntry {
 pub(crate) struct QueueEntry {
     pub service_ns: Option<f64>,
     pub most_ns: Option<f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CurveEntry {
+    pub pairs: BTreeSet<(u32, u32)>,
+    /// Read share, GB/s of traffic, ns.
+    pub points: Vec<[f64; 3]>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -14,7 +14,7 @@ use crate::machine_file::MachineFile;
 use crate::simulated_machine::SimulatedMachine;
 
 /// Name and file of each built-in machine.
-const BUILTIN: [(&str, &str); 16] = [
+const BUILTIN: [(&str, &str); 22] = [
     ("amd-2p", include_str!("../../../machines/amd-2p.toml")),
     ("amd-2p-two-hubs", include_str!("../../../machines/amd-2p-two-hubs.toml")),
     ("intel-2p", include_str!("../../../machines/intel-2p.toml")),
@@ -34,6 +34,12 @@ const BUILTIN: [(&str, &str); 16] = [
     ("e7-4870", include_str!("../../../machines/e7-4870.toml")),
     ("itanium2", include_str!("../../../machines/itanium2.toml")),
     ("opteron-8", include_str!("../../../machines/opteron-8.toml")),
+    ("epyc-7742", include_str!("../../../machines/epyc-7742.toml")),
+    ("xeon-gold-5218", include_str!("../../../machines/xeon-gold-5218.toml")),
+    ("xeon-8480", include_str!("../../../machines/xeon-8480.toml")),
+    ("xeon-8480-highmem", include_str!("../../../machines/xeon-8480-highmem.toml")),
+    ("xeon-max-9480", include_str!("../../../machines/xeon-max-9480.toml")),
+    ("xeon-8568-cxl", include_str!("../../../machines/xeon-8568-cxl.toml")),
 ];
 
 /// Name and title of each built-in machine.

@@ -10,6 +10,7 @@ use crate::error::FlowError;
 use crate::fault::Fault;
 use crate::hybrid::{HybridBytes, Overlap};
 use crate::latency::Latency;
+use crate::latency_family::LatencyFamily;
 use crate::loads::{Ask, Load, rates_together};
 use crate::machine_file::KernelBehaviour;
 use crate::mix_name::MixCounts;
@@ -198,8 +199,18 @@ impl SimulatedMachine {
     /// What one dependent load takes when nothing else runs and the TLB hits, ns.
     pub fn idle_latency_ns(&self, initiator: u32, node: u32) -> Option<f64> {
         let row = self.latency.idle_ns.get(usize::try_from(initiator).ok()?)?;
-        let nodes = &self.machine.nodes;
-        row.get(nodes.iter().position(|known| known.os_index == node)?).copied().flatten()
+        row.get(self.column(node)?).copied().flatten()
+    }
+
+    /// How long accesses of an initiator to a node take beside traffic, where the file has
+    /// measured curves of them.
+    pub fn latency_family(&self, initiator: u32, node: u32) -> Option<&LatencyFamily> {
+        let row = self.latency.families.get(usize::try_from(initiator).ok()?)?;
+        row.get(self.column(node)?)?.as_ref()
+    }
+
+    fn column(&self, node: u32) -> Option<usize> {
+        self.machine.nodes.iter().position(|known| known.os_index == node)
     }
 
     /// The same from a cache of a level.

@@ -226,7 +226,7 @@ fn the_order_of_loads_does_not_matter() {
 #[test]
 fn names_and_titles_are_listed_and_texts_read_back() {
     let listed = builtin_machines().unwrap();
-    assert_eq!(listed.len(), 16);
+    assert_eq!(listed.len(), 22);
     for (name, title) in listed {
         let machine = machine(&name);
         assert_eq!((&machine.name, &machine.title), (&name, &title));

@@ -38,6 +38,10 @@ pub struct ChaseFigures {
     /// What the threads beside it moved; null where there are none, or no samples.
     #[serde(rename = "load_gb_per_s")]
     pub load: Option<CaseSummary>,
+    /// Least and most bytes that cross to the memory for a useful byte of theirs; null as above, and
+    /// where caches can have answered everything.
+    #[serde(rename = "crossing_per_useful_byte")]
+    pub crossing: Option<[f64; 2]>,
     /// Median clock of its core, GHz; null where nobody looked.
     pub core_ghz: Option<f64>,
     /// What translating addresses adds to an access; null for a walk by groups of pages, and
@@ -116,6 +120,7 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
                     .map(|ns| with_samples(&ns, case)),
                 has_empty_round,
                 load: place.load.as_ref().and_then(|_| case.bandwidth(Part::Actor(1))),
+                crossing: place.load.as_ref().and_then(|_| crossing(case)),
                 core_ghz: case.core_ghz(0),
                 translation: None,
             }
@@ -169,6 +174,16 @@ fn matrix_positions(all: &[ChaseFigures]) -> Vec<usize> {
         }
     }
     cells.into_values().collect()
+}
+
+/// Of the second actor over all samples; `None` where it moved nothing.
+#[expect(clippy::cast_precision_loss, reason = "bytes of windows are below 2^53")]
+fn crossing(case: CaseFigures<'_>) -> Option<[f64; 2]> {
+    let beside = || case.samples().iter().filter_map(|sample| sample.actors.get(1));
+    let useful: u64 = beside().map(|actor| actor.useful_bytes).sum();
+    let least: u64 = beside().map(|actor| actor.traffic_bytes_min).sum();
+    let most: u64 = beside().map(|actor| actor.traffic_bytes_max).sum();
+    (useful > 0 && least > 0).then(|| [least, most].map(|bytes| bytes as f64 / useful as f64))
 }
 
 /// ns of an access in each round; infinite in one without an access.

@@ -5,11 +5,11 @@
 //! | --- | --- | --- |
 //! | t(c, m) | one dependent load of initiator c from node m, the machine idle | ns |
 //! | NUMA factor(c, m) | t(c, m) / the least t(c, own node of c) | 1 |
-//! | b | what the threads beside a loaded chase move | useful bytes/s |
+//! | b | what crosses to the memory for the threads beside a loaded chase | bytes/s |
 //!
 //! Source: ribeiro2010, section 2 (NUMA factor: time of a remote access / time of a local one).
 //! The loaded curve is that of Intel's Memory Latency Checker; its knee, its usable bandwidth
-//! and its queue stand in `latency/knee.rs` and `latency/queue.rs`.
+//! and the law of its family stand in `latency/knee.rs` and `latency/law.rs`.
 //! Holds when: chases walk by groups of pages on huge pages, through more than the caches hold;
 //! what lacks that is marked.
 //! Fails when: the walk lets a prefetcher guess the next line, or traffic of others wakes up in
@@ -18,17 +18,21 @@
 
 mod advice;
 mod curve;
+mod family;
 mod knee;
+mod law;
 mod level;
 mod numa_factor;
-mod queue;
+mod prediction;
 
 pub use advice::{CurvePlace, LatencyAdvice};
 pub use curve::LoadedCurve;
-pub use knee::{KNEE_DISTANCE, LatencyKnee, LoadedPoint, USABLE_RISE, UsableBandwidth};
+pub use family::{CurveFamily, FamilyLaw, FamilyShare, STRAIGHT};
+pub use knee::{KNEE_DISTANCE, LatencyKnee, LoadedPoint, USABLE_RISE};
+pub use law::{LatencyLaw, LoadedAccess, ShareLaw, fit_law};
 pub use level::LevelLatency;
 pub use numa_factor::{FIRMWARE_ROOM, FactorSpan, NumaFactor};
-pub use queue::{LatencyQueue, STRAIGHT};
+pub use prediction::{CurveAnswer, CurveQuestion, PairLatency};
 
 use nearfar_record::{Experiment, Outcome};
 use serde::Serialize;
@@ -50,6 +54,8 @@ pub struct Latency {
     pub levels: Vec<LevelLatency>,
     /// Beside traffic, by initiator, node and kernel.
     pub curves: Vec<LoadedCurve>,
+    /// The curves of each initiator and node together.
+    pub families: Vec<CurveFamily>,
     /// What to do.
     pub advice: Vec<LatencyAdvice>,
 }
@@ -67,8 +73,8 @@ pub fn latency(figures: &RecordFigures<'_>) -> Result<Latency, Inapplicable> {
     let matrix = idle_matrix(&all);
     let factors = numa_factor::numa_factors(machine, &matrix);
     let span = Outcome::from(numa_factor::span(machine, &factors));
-    let curves = curve::curves(machine, &all);
+    let (curves, families) = curve::curves(machine, &all);
     let advice = advice::advice(&span, &factors, &curves);
     let levels = level::levels(machine, &all, &matrix);
-    Ok(Latency { factors, span, levels, curves, advice })
+    Ok(Latency { factors, span, levels, curves, families, advice })
 }

@@ -101,9 +101,10 @@ pub use hybrid::{
 pub use hybrid_points::{HybridFigures, hybrid_points};
 pub use inapplicable::{Inapplicable, measuring_command, resuming_command};
 pub use latency::{
-    CurvePlace, FIRMWARE_ROOM, FactorSpan, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee,
-    LatencyQueue, LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE,
-    UsableBandwidth, latency,
+    CurveAnswer, CurveFamily, CurvePlace, CurveQuestion, FIRMWARE_ROOM, FactorSpan, FamilyLaw,
+    FamilyShare, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee, LatencyLaw, LevelLatency,
+    LoadedAccess, LoadedCurve, LoadedPoint, NumaFactor, PairLatency, STRAIGHT, ShareLaw,
+    USABLE_RISE, fit_law, latency,
 };
 pub use links::{LinkFigures, links};
 pub use mapping::{

@@ -382,6 +382,12 @@ pub struct LatencyLoad {
     pub threads: u32,
     /// As of a stream.
     pub pause_cycles: u32,
+    /// Elements that the kernel loads in a step; 0 with no stores: an old record does not say.
+    #[serde(default)]
+    pub loads: u32,
+    /// Elements that it stores in a step.
+    #[serde(default)]
+    pub stores: u32,
 }
 
 /// A program on the CPUs of one initiator, with its memory on one node or dealt out over several

@@ -5,6 +5,7 @@
 
 mod changed_file;
 mod devices;
+mod families;
 mod flow;
 mod hybrid;
 mod overlap;

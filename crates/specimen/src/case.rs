@@ -101,6 +101,8 @@ pub fn latency(
             variant: VARIANT.into(),
             threads: 1,
             pause_cycles,
+            loads: 1,
+            stores: 0,
         }),
     }
 }

@@ -20,6 +20,14 @@ pub fn drawn_estimates(
     (0..draws).map(|_| samples.iter().map(|values| drawn(values)).collect()).collect()
 }
 
+/// Residuals drawn again with replacement, for a fit to be made anew with each draw.
+pub fn drawn_residuals(residuals: &[f64], draws: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut draw =
+        |_| residuals.iter().map(|_| residuals[random.usize(..residuals.len())]).collect();
+    (0..draws).map(&mut draw).collect()
+}
+
 /// Of fewer drawn figures the outermost are no percentiles of an interval of 95 %.
 const FEWEST: usize = 40;
 

@@ -17,7 +17,8 @@ mod quantile;
 
 pub use dip::{LEAST_DIP_P, dip};
 pub use draws::{
-    RatioEstimate, drawn_estimates, percentile_error, percentile_interval, ratio_of_medians,
+    RatioEstimate, drawn_estimates, drawn_residuals, percentile_error, percentile_interval,
+    ratio_of_medians,
 };
 pub use least_squares::{
     Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,

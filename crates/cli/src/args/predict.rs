@@ -5,15 +5,25 @@ use std::path::PathBuf;
 use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
 use nearfar_model::WorkSharing;
-use nearfar_units::{QuantityError, excerpt, parse_numbers, parse_share};
+use nearfar_units::{BytesPerSecond, QuantityError, excerpt, parse_numbers, parse_share};
 
 use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
 use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 9] =
-    ["share", "reach", "data", "device", "processes", "split", "load_share", "stream", "profile"];
+const LONE_QUESTIONS: [&str; 10] = [
+    "share",
+    "reach",
+    "data",
+    "device",
+    "processes",
+    "split",
+    "load_share",
+    "stream",
+    "profile",
+    "curve",
+];
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true)
@@ -54,6 +64,8 @@ pub struct PredictArguments {
     pub sharing: SharingQuestion,
     #[command(flatten)]
     pub hybrid: HybridQuestion,
+    #[command(flatten)]
+    pub curve: LatencyQuestion,
     /// A program's arithmetic intensity, FLOPs per byte that its cores request, and where that is
     /// known what the threads of an initiator reach, GFLOP/s: where it lies below the record's roofs
     /// (with --load-share and --fast-share also below its own, over two memories)
@@ -73,7 +85,8 @@ pub struct PredictArguments {
     pub full: bool,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
-    /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json)
+    /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json, of --curve
+    /// nearfar.predict-curve-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -103,8 +116,8 @@ fn way(direction: TransferDirection) -> &'static str {
 }
 
 /// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 8] =
-    ["share", "reach", "data", "device", "load_share", "point", "stream", "profile"];
+const OTHER_QUESTIONS: [&str; 9] =
+    ["share", "reach", "data", "device", "load_share", "point", "stream", "profile", "curve"];
 
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
@@ -140,6 +153,28 @@ pub struct HybridQuestion {
     /// Share of the bytes in the fast memory: what the program gets with it
     #[arg(long, value_name = "SHARE", requires = "load_share", value_parser = parse_share)]
     pub fast_share: Vec<f64>,
+}
+
+/// An access beside traffic.
+#[derive(Debug, Args)]
+pub struct LatencyQuestion {
+    /// How long an access takes beside traffic of --bandwidth and --read-share, by the measured
+    /// curves of latency over traffic
+    #[arg(long, requires_all = ["read_share", "bandwidth"], conflicts_with = "alpha")]
+    pub curve: bool,
+    /// Of --curve: share of reads in the bytes that cross to the memory (ordinary stores read their
+    /// line first: copy has 2/3)
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "curve")]
+    pub read_share: Option<f64>,
+    /// Of --curve: what crosses to the memory, 120GB/s
+    #[arg(long, value_name = "RATE", requires = "curve")]
+    pub bandwidth: Option<BytesPerSecond>,
+    /// Of --curve: this initiator alone
+    #[arg(long, value_name = "INDEX", requires = "curve")]
+    pub initiator: Option<u32>,
+    /// Of --curve: this memory node alone
+    #[arg(long, value_name = "NODE", requires = "curve")]
+    pub memory_node: Option<u32>,
 }
 
 /// Numbers with commas between them, as one value of an option that can be repeated.

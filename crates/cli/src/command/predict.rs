@@ -4,22 +4,23 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
-    Answer, ModelResult, PredictedAccesses, placements_over_two_memories, predicted_streams,
-    printable, programs_below_roofs, splits_of_processes,
+    Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, placements_over_two_memories,
+    predicted_streams, printable, programs_below_roofs, splits_of_processes,
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    AccessPrediction, ClassAlphas, ClassSet, Classes, DeviceClasses, DevicePair, Inapplicable,
-    IntensityKind, OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures, SplitQuestion,
-    Target, WorkSharing, classes, device_classes, flow, hybrid, measuring_command, profiled_point,
-    reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
+    AccessPrediction, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses, DevicePair,
+    Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures,
+    SplitQuestion, Target, WorkSharing, classes, device_classes, flow, hybrid, latency,
+    measuring_command, profiled_point, reach_of_data, reach_of_devices, reach_of_positions,
+    roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
-use nearfar_units::FlopsPerSecond;
+use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
 use super::{no_model, tried};
-use crate::args::{Point, PredictArguments, Split};
+use crate::args::{LatencyQuestion, Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
 use crate::{output, record_file};
@@ -35,6 +36,10 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         over_two_memories(arguments, load_share)
     } else if !arguments.stream.is_empty() {
         of_streams(arguments)
+    } else if let (Some(read_share), Some(traffic)) =
+        (arguments.curve.read_share, arguments.curve.bandwidth)
+    {
+        beside_traffic(arguments, read_share, traffic)
     } else if !arguments.device.is_empty() {
         of_copies(arguments)
     } else {
@@ -103,6 +108,24 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     drop(waiting);
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
     tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
+}
+
+/// Accesses beside traffic.
+fn beside_traffic(
+    arguments: &PredictArguments,
+    read_share: f64,
+    traffic: BytesPerSecond,
+) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let model = latency(&RecordFigures::new(&record)).map_err(no_model("latency"))?;
+    if model.families.is_empty() {
+        let command = measuring_command(&record, &[Experiment::Latency], Suite::Standard);
+        bail!("the record holds no latency beside traffic; try `{command}`");
+    }
+    let LatencyQuestion { initiator, memory_node, .. } = arguments.curve;
+    let asked = CurveQuestion { read_share, traffic, initiator, memory_node };
+    let answer = model.beside_traffic(&asked).map_err(anyhow::Error::msg)?;
+    tell(arguments, &record, ("nearfar.predict-curve/1", answer), accesses_beside_traffic)
 }
 
 /// Where programs lie below the roofs.

@@ -13,8 +13,8 @@ use nearfar_document::{
     csv_row_schema,
 };
 use nearfar_model::{
-    Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
-    PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy, Workloads,
+    Classes, CurveAnswer, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid,
+    HybridAnswers, Latency, PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy, Workloads,
 };
 use nearfar_place::{ProcessList, RunReport};
 use nearfar_record::{Line, Profile, Seal};
@@ -30,7 +30,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 39] = [
+const FORMATS: [(&str, Generate); 40] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -50,6 +50,7 @@ const FORMATS: [(&str, Generate); 39] = [
     ("nearfar.model/1", schema::<ModelsOfRecord>),
     ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
+    ("nearfar.predict-curve/1", schema::<ModelResult<CurveAnswer>>),
     ("nearfar.predict-flow/2", schema::<ModelResult<FlowPrediction>>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),

@@ -14,6 +14,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("amd-2p", "amd-2p --suite quick --kernel load,triad,triad_nt"),
     ("amd-4p", "amd-4p --suite quick --kernel triad"),
     ("cxl", "two-socket-cxl --suite quick --kernel triad"),
+    ("curves", "xeon-8568-cxl --only latency"),
     ("degraded", "two-socket-8-nodes-degraded --only pairs --kernel load,triad"),
     ("devices", "amd-2p --only devices"),
     ("e5520", "e5520 --only pairs,sharing,latency --grid full --kernel triad"),

@@ -109,6 +109,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
             "predict RECORD --device cuda0 --device cuda1 --phi braithwaite2012",
             "predict RECORD --processes 4",
             "predict RECORD --point 0.125,4.7 --point 30",
+            "predict RECORD --curve --read-share 0.8 --bandwidth 5GB/s",
             "advise RECORD",
             "advise RECORD --threads 4 --working-set 1GiB --pattern private",
             "advise RECORD --device cuda0",

@@ -1,6 +1,6 @@
 //! Times of an access: idle, by size, and beside traffic.
 
-use crate::subject::{latency_cell, walk_words};
+use crate::subject::{latency_cell, share_words, walk_words};
 use nearfar_model::{ChaseFigures, Latency};
 use nearfar_units::Bytes;
 
@@ -80,27 +80,49 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     )
 }
 
+/// Points that a law is drawn through.
+const STEPS: u32 = 60;
+
+/// Families as they are usually drawn: latency over traffic, a line for each read share.
 fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
-    let x = Axis { title: "other traffic, GB/s", scale: Scale::FromZero };
+    let x = Axis { title: "traffic that crosses to the memory, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
-    let mut lines = Lines::new(x, y, &["Beside"]);
-    for curve in &model.curves {
-        let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
+    let mut lines = Lines::new(x, y, &["CPUs and node"]);
+    for (number, curve) in model.curves.iter().enumerate() {
+        let pair = (curve.initiator, curve.memory_node);
         let cpus = sources.show.measured.who.cpus(curve.initiator);
-        let name = format!("{cpus} on node {}", curve.memory_node);
-        let mut series = Series::new(&name, Style::Line);
+        let choice = [format!("{cpus} on node {}", curve.memory_node)];
+        let before = model.curves[..number].iter();
+        let look = [before.filter(|it| (it.initiator, it.memory_node) == pair).count(); 2];
+        let share = curve.read_share.as_ref();
+        let name = format!("{}{}", curve.kernel, share.map_or_else(String::new, share_words));
+        let mut measured = Series::new(format!("{name}: measured"), Style::Points).looking(look);
         if let Some(idle) = &curve.idle {
             let figure = Figure::sampled(idle, Counted::AccessTime);
-            series.point(0.0, &figure, "no traffic");
+            measured.point(0.0, &figure, "no traffic");
         }
         for point in &curve.points {
             let figure = Figure::sampled(&point.time, Counted::AccessTime);
             let traffic = Figure::of(&point.traffic);
-            series.point(traffic.value, &figure, &format!("with {}", traffic.words()));
+            measured.point(traffic.value, &figure, &format!("with {}", traffic.words()));
         }
-        lines.add(&choice, series);
+        lines.add(&choice, measured);
+        let family = model.families.iter().find(|it| (it.initiator, it.memory_node) == pair);
+        let law = family.and_then(|family| family.law.found());
+        if let (Some(law), Some(share), Some(most)) = (law, share, curve.most_traffic()) {
+            let mut predicted = Series::new(format!("{name}: law"), Style::Edge).looking(look);
+            for step in 0..=STEPS {
+                let traffic = most * (f64::from(step) / f64::from(STEPS));
+                let Some(ns) = law.expected(share.value.0, traffic) else { continue };
+                let traffic = Figure::plain(traffic);
+                let about = format!("by the law, with {}", traffic.words());
+                predicted.point(traffic.value, &Figure::plain(ns), &about);
+            }
+            lines.add(&choice, predicted);
+        }
         if let Some(knee) = curve.knee.found() {
-            let mut bend = Series::new(format!("{name}: where it bends"), Style::Stars);
+            let mut bend =
+                Series::new(format!("{name}: where it bends"), Style::Stars).looking(look);
             let figure = Figure::new(knee.time.0, None, Unit::Ns);
             let traffic = Figure::of(&knee.traffic);
             bend.point(traffic.value, &figure, &format!("with {} GB/s", traffic.text));
@@ -111,8 +133,8 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
         "latency-loaded",
         "latency",
         "Loaded latency",
-        "A line for the CPUs of each group and each node: time of an access against the traffic of \
-         other threads.",
+        "A line for each read share of the traffic: time of an access against the bytes that cross to \
+                      the memory; points are measured, lines the fitted law.",
         Plot::Lines(lines),
     )
 }

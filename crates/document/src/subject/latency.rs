@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    ChaseFigures, CurvePlace, FactorSpan, Latency, LatencyAdvice, LoadedCurve, NumaFactor,
-    Translation, USABLE_RISE,
+    ChaseFigures, CurveFamily, CurvePlace, FactorSpan, FamilyShare, Latency, LatencyAdvice,
+    LoadedCurve, NumaFactor, Translation, USABLE_RISE,
 };
-use nearfar_record::{ChaseWalk, Outcome, Pages};
-use nearfar_units::{Bytes, format_significant};
+use nearfar_record::{ChaseWalk, Estimate, Outcome, Pages};
+use nearfar_units::{Bytes, Nanoseconds, Ratio, format_significant};
 
 use super::figures::{count, significant};
 use super::who::Who;
@@ -41,7 +41,10 @@ pub(crate) fn section(
     if let Some(model) = model {
         tables.extend(factors(model, who));
         tables.extend(levels(model, who));
-        tables.extend(model.curves.iter().map(|curve| loaded(curve, who)));
+        for family in &model.families {
+            tables.push(family_table(family, who));
+            tables.extend(loaded(model, family, who));
+        }
     } else {
         tables.extend(loads(chases, who));
     }
@@ -253,80 +256,140 @@ fn levels(model: &Latency, who: &Who) -> Vec<Table> {
     by_place.into_iter().map(table).collect()
 }
 
-fn loaded(curve: &LoadedCurve, who: &Who) -> Table {
-    let times =
-        |ns: f64| Cell::figure(curve.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value.0)));
-    let queue = curve.queue.found();
-    let law = |ns: Option<f64>| Cell::figure(ns.map(|ns| Figure::new(ns, None, Unit::Ns)));
-    let idle = curve.idle.as_ref().map(|idle| {
-        let time = Figure::sampled(idle, Counted::AccessTime);
-        let base = law(queue.map(|queue| queue.base.0));
-        vec![Cell::text("no load"), Cell::Figure(time), times(idle.value.0), base]
-    });
-    let points = curve.points.iter().map(|point| {
+/// The law of a pair's curves.
+fn family_table(family: &CurveFamily, who: &Who) -> Table {
+    let found = family.law.found();
+    let row = |share: &FamilyShare| {
         vec![
-            Cell::Figure(Figure::sampled(&point.traffic, Counted::ActorBytes(1))),
-            Cell::Figure(Figure::sampled(&point.time, Counted::AccessTime)),
-            times(point.time.value.0),
-            law(queue.and_then(|queue| Some(queue.time(point.traffic.value)?.0))),
+            Cell::Figure(Figure::ratio(share.read_share)),
+            Cell::Figure(Figure::plain(share.most_traffic)),
+            Cell::Figure(Figure::of(&share.capacity)),
+            Cell::Figure(Figure::of(&share.wait)),
         ]
-    });
-    let mut notes = Vec::new();
-    if curve.missing > 0 {
-        notes.push(format!("{} without figures.", count(curve.missing, "point")));
-    }
-    notes.extend([knee_words(curve), usable_words(curve), queue_words(curve)]);
+    };
+    let rows = found.into_iter().flat_map(|law| &law.shares).map(row);
+    let mut notes = vec![law_words(family)];
+    notes.extend(found.filter(|law| law.shares.iter().any(|share| share.is_straight)).map(|_| {
+        "Where the capacity is more than twice the measured traffic the curve ends before it bends: a \
+         larger one would fit as well."
+            .into()
+    }));
     Table::new(
         format!(
-            "Loaded: {} on {} node {}, beside {} of {} {}",
-            who.cpus(curve.initiator),
-            if curve.is_local { "its own" } else { "the remote" },
-            curve.memory_node,
-            count(curve.threads as usize, "thread"),
-            curve.kernel,
-            curve.variant
+            "Law of latency over traffic: {} on {} node {}, by the read share of the traffic",
+            who.cpus(family.initiator),
+            ownership(family.is_local),
+            family.memory_node
         ),
-        Column::all(["traffic", "time", "times idle", "queue"], [GB, NS, ONE, NS]),
-        idle.into_iter().chain(points),
+        Column::all(["read share", "measured up to", "capacity", "k"], [ONE, GB, GB, ONE]),
+        rows,
     )
     .with_notes(notes)
+}
+
+fn law_words(family: &CurveFamily) -> String {
+    match family.law.as_result() {
+        Ok(law) => format!(
+            "{} ns x (1 + k u^{} / (1 - u)), u = traffic / capacity; off by {:.1} % (rms of {} points), \
+             {:.1} % at worst.",
+            three(law.idle.value.0),
+            three(law.exponent.value.0),
+            law.error * 100.0,
+            law.points,
+            law.worst_error * 100.0
+        ),
+        Err(why) => format!("No law: {why}."),
+    }
+}
+
+fn ownership(is_local: bool) -> &'static str {
+    if is_local { "its own" } else { "the remote" }
+}
+
+/// First column of the tables that charts of curves are drawn from.
+pub(crate) const CURVES: &str = "with traffic of";
+
+/// The curves of a pair: traffic of each kernel and what it makes of an access.
+fn loaded(model: &Latency, family: &CurveFamily, who: &Who) -> Option<Table> {
+    let curves: Vec<&LoadedCurve> = model
+        .curves
+        .iter()
+        .filter(|it| (it.initiator, it.memory_node) == (family.initiator, family.memory_node))
+        .collect();
+    let first = curves.first()?;
+    let of_law = family.law.found();
+    let law = |ns: Option<Nanoseconds>| Cell::figure(ns.map(Figure::plain));
+    let times = |ns: Nanoseconds| {
+        Cell::figure(first.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value)))
+    };
+    let mut rows = Vec::new();
+    rows.extend(first.idle.as_ref().map(|idle| {
+        vec![
+            Cell::text("nothing"),
+            Cell::Figure(Figure::new(0.0, None, Unit::GbPerS)),
+            Cell::Figure(Figure::sampled(idle, Counted::AccessTime)),
+            times(idle.value),
+            law(of_law.map(|law| law.idle.value)),
+        ]
+    }));
+    let mut notes = Vec::new();
+    for curve in &curves {
+        let share = curve.read_share.as_ref();
+        let name = format!("{}{}", curve.kernel, share.map_or_else(String::new, share_words));
+        rows.extend(curve.points.iter().map(|point| {
+            let of_law = of_law.zip(share);
+            vec![
+                Cell::Text(name.clone()),
+                Cell::Figure(Figure::of(&point.traffic)),
+                Cell::Figure(Figure::sampled(&point.time, Counted::AccessTime)),
+                times(point.time.value),
+                law(of_law
+                    .and_then(|(law, share)| law.expected(share.value.0, point.traffic.value))),
+            ]
+        }));
+        notes.push(format!("{name}: {}; {}.", knee_words(curve), usable_words(curve)));
+    }
+    let missing: usize = curves.iter().map(|curve| curve.missing).sum();
+    if missing > 0 {
+        notes.push(format!("{} without figures.", count(missing, "point")));
+    }
+    let caption = format!(
+        "Loaded: {} on {} node {}, beside {} ({})",
+        who.cpus(first.initiator),
+        ownership(first.is_local),
+        first.memory_node,
+        count(first.threads as usize, "thread"),
+        first.variant
+    );
+    let columns = [CURVES, "traffic", "time", "times idle", "law"];
+    let columns = Column::all(columns, [WORDS, GB, NS, ONE, NS]);
+    Some(Table::new(caption, columns, rows).with_notes(notes))
 }
 
 fn knee_words(curve: &LoadedCurve) -> String {
     match curve.knee.as_result() {
         Ok(knee) => {
-            format!("Knee: at {} and {} ns.", Figure::of(&knee.traffic).words(), three(knee.time.0))
+            format!("bends at {} and {} ns", Figure::of(&knee.traffic).words(), three(knee.time.0))
         }
-        Err(why) => format!("Knee: none: {why}."),
+        Err(why) => format!("no knee ({why})"),
     }
 }
 
 fn usable_words(curve: &LoadedCurve) -> String {
     match curve.usable.as_result() {
-        Ok(usable) => format!(
-            "Usable: {} GB/s ({} to {}) with accesses {} times as long as idle ones.",
-            giga(usable.traffic.0),
-            giga(usable.least.0),
-            usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
-            usable.rise
-        ),
-        Err(why) => format!("Usable: none: {why}."),
+        Ok(usable) => {
+            format!("{USABLE_RISE} times the idle time at {}", Figure::of(usable).words())
+        }
+        Err(why) => format!("no usable bandwidth ({why})"),
     }
 }
 
-fn queue_words(curve: &LoadedCurve) -> String {
-    match curve.queue.as_result() {
-        Ok(queue) => format!(
-            "Queue: {} ns + {} ns u / (1 - u), u = traffic / {} GB/s; off by {:.1} % (rms of {} \
-             points), {:.1} % at worst.",
-            three(queue.base.0),
-            three(queue.service.0),
-            giga(queue.capacity.0),
-            queue.error * 100.0,
-            queue.points,
-            queue.worst_error * 100.0
-        ),
-        Err(why) => format!("Queue: none: {why}."),
+/// How much of the traffic is reads.
+pub(crate) fn share_words(share: &Estimate<Ratio>) -> String {
+    let [least, most] = share.ends().map(|end| format_significant(end.0, 2));
+    match least == most {
+        true => format!(" ({least} reads)"),
+        false => format!(" ({least} to {most} reads)"),
     }
 }
 
@@ -412,14 +475,12 @@ fn beside(curve: &LoadedCurve, place: &CurvePlace) -> String {
 fn limit_words(curve: &LoadedCurve, place: &CurvePlace, who: &Who) -> Option<String> {
     let usable = curve.usable.found()?;
     Some(format!(
-        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while a thread on {} waits for \
+        "Keep other traffic (`{}`) on node {} below {} while a thread on {} waits for \
          single accesses there; above it they take more than {USABLE_RISE} times the {} ns of an \
          idle machine.",
         curve.kernel,
         curve.memory_node,
-        giga(usable.traffic.0),
-        giga(usable.least.0),
-        usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
+        Figure::of(usable).words(),
         who.cpus(curve.initiator),
         three(place.idle.0)
     ))

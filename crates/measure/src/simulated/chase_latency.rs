@@ -1,19 +1,20 @@
 //! How long an access of a chase takes on a simulated machine.
 //!
 //! Through a set that a cache of the CPU holds: that cache's latency. Through memory: the idle
-//! latency of the pair, what an access waits beside the streams of the case, and, for a walk
+//! latency of the pair, what an access waits beside the streams of the case (where the machine's file has
+//! measured curves of the pair, what these say of the traffic), and, for a walk
 //! anywhere in the whole set, what the translation of its address takes. Where a cache in front
 //! of the node holds what lies there of the set, its latency stands for the pair's: as it is from
 //! the node's own initiator, and longer by the way from another. A set within a cache of the CPU is
 //! taken to be within what the TLB reaches, and so are the page groups of the other walk.
 
-use nearfar_flow::MEMORY_SIDE_LEVEL;
+use nearfar_flow::{LatencyFamily, MEMORY_SIDE_LEVEL};
 use nearfar_machine::Initiator;
 use nearfar_record::{Chase, Pages, Reason};
 
 use super::answers::Answers;
 use super::page_shares::bytes_as_float;
-use super::streams::StreamRates;
+use super::streams::{NodeTraffic, StreamRates};
 
 impl Answers {
     /// Time of one access, beside these streams; ns.
@@ -39,10 +40,16 @@ impl Answers {
         let mut sum = 0.0;
         for (node, share) in self.policy_shares(&chase.binding.memory, initiator)? {
             let alone = self.node_ns(initiator, node, share * set)?;
-            let wait = self.simulated.wait_ns(initiator.index, node, loads, rates);
-            let wait = wait.ok_or_else(|| {
-                self.unsaid("under [queue] nothing of how long an access waits beside loads")
-            })?;
+            let wait = match self.simulated.latency_family(initiator.index, node) {
+                Some(family) => family_wait_ns(family, streams.traffic.get(&node)),
+                None => self.simulated.wait_ns(initiator.index, node, loads, rates).ok_or_else(
+                    || {
+                        self.unsaid(
+                            "under [queue] nothing of how long an access waits beside loads",
+                        )
+                    },
+                )?,
+            };
             sum += share * (alone + wait);
         }
         Ok(sum)
@@ -86,4 +93,10 @@ impl Answers {
             Pages::Transparent | Pages::Huge => found.huge_pages_ns,
         })
     }
+}
+
+/// What an access waits longer beside traffic than without, ns.
+fn family_wait_ns(family: &LatencyFamily, traffic: Option<&NodeTraffic>) -> f64 {
+    let loaded = traffic.filter(|it| it.bytes > 0.0);
+    loaded.map_or(0.0, |it| family.ns(it.reads / it.bytes, it.bytes) - family.idle_ns())
 }

@@ -16,7 +16,7 @@ use nearfar_record::{Actor, Case, Reason, Stream, Transfer};
 
 use super::answers::{Answers, InitiatorThreads};
 use super::error::not_simulated;
-use super::page_shares::Shares;
+use super::page_shares::{Shares, bytes_as_float};
 use crate::kernel_name::MemoryKernel;
 
 /// What the streams of a case move.
@@ -28,8 +28,17 @@ pub(super) struct StreamRates {
     pub loads: Vec<KernelLoad>,
     /// What each load gets, useful bytes/s.
     pub rates: Vec<f64>,
+    /// What crosses to each memory node for the loads.
+    pub traffic: BTreeMap<u32, NodeTraffic>,
     /// What each transfer gets, bytes/s, by the position of the actor in the case.
     pub of_transfers: BTreeMap<usize, f64>,
+}
+
+/// Bytes/s that cross to a memory; ordinary stores read their line first.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct NodeTraffic {
+    pub bytes: f64,
+    pub reads: f64,
 }
 
 /// A transfer as the simulated machine takes it.
@@ -90,6 +99,17 @@ impl Answers {
         let (positions, copies): (Vec<usize>, Vec<DeviceLoad>) = transfers.into_iter().unzip();
         let together = self.simulated.rates_beside(&found.loads, &copies).map_err(not_simulated)?;
         found.rates = together.loads;
+        for (load, &rate) in found.loads.iter().zip(&found.rates) {
+            let kernel = MemoryKernel::named(&load.kernel)?;
+            let steps = rate / bytes_as_float(kernel.step_bytes());
+            let written = 8.0 * steps * f64::from(kernel.stores());
+            let crossing = if kernel.write_allocates() { rate + written } else { rate };
+            for &(node, share) in &load.load.shares {
+                let traffic = found.traffic.entry(node).or_default();
+                traffic.bytes += share * crossing;
+                traffic.reads += share * (crossing - written);
+            }
+        }
         found.of_transfers = positions.into_iter().zip(together.transfers).collect();
         for ((position, threads), (load, rate)) in
             owners.into_iter().zip(found.loads.iter().zip(&found.rates))

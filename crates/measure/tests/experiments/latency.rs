@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use nearfar_machine::Machine;
 use nearfar_measure::experiment::Planned;
 use nearfar_measure::suite_inputs;
@@ -117,12 +119,17 @@ fn sets_on_memory_follow_the_caches_and_the_room() {
 fn threads_on_other_cores_load_the_memory() {
     let machine = synthetic(TWO_INITIATORS);
     let plan = latency(&machine, standard());
-    let loaded: Vec<&Case> =
-        plan.cases.iter().filter(|case| case.id.contains("/loaded/")).collect();
-    assert_eq!(loaded.len(), 7);
+    let of_plan = |plan: &Planned, start: &str| {
+        ids(plan).into_iter().filter(|id| id.starts_with(start)).count()
+    };
+    let pairs = ["initiator0/node0", "initiator0/node1", "initiator1/node0", "initiator1/node1"];
+    for pair in pairs {
+        assert_eq!(of_plan(&plan, &format!("latency/{pair}/loaded/")), 3 * 4, "{pair}");
+    }
     let alone = case(&plan, "latency/initiator0/node0/128MiB/transparent/page_groups");
-    let mut pauses = Vec::new();
-    for case in loaded {
+    let mut loads = Vec::new();
+    let own = "latency/initiator0/node0/loaded/";
+    for case in plan.cases.iter().filter(|case| case.id.starts_with(own)) {
         assert_eq!(case.actors[0], alone.actors[0], "the chase is the same as alone");
         let stream = case.actors[1].as_stream().unwrap();
         assert_eq!(stream.thread_cpus, [2, 4, 6]);
@@ -130,15 +137,31 @@ fn threads_on_other_cores_load_the_memory() {
         let Coordinates::Latency(place) = &case.coordinates[0] else { panic!() };
         let load = place.load.as_ref().unwrap();
         assert_eq!((load.pause_cycles, load.threads), (stream.pause_cycles, 3));
-        pauses.push(load.pause_cycles);
+        loads.push((load.loads, load.stores, load.pause_cycles));
     }
-    assert_eq!(pauses, [0, 128, 256, 512, 1024, 2048, 8192]);
+    let pauses = [0, 256, 768, 2048];
+    let of_kernel = |(loads, stores)| pauses.map(|pause| (loads, stores, pause));
+    assert_eq!(loads, [(1, 0), (2, 1), (1, 1)].map(of_kernel).concat());
     let full = latency(&machine, full());
-    let of = |start: &str| ids(&full).into_iter().filter(|id| id.starts_with(start)).count();
-    assert_eq!(of("latency/initiator0/node0/loaded/"), 3 * 12);
-    assert_eq!(of("latency/initiator0/node1/loaded/"), 3 * 12);
-    assert_eq!(of("latency/initiator1/node0/loaded/"), 0);
-    case(&full, "latency/initiator0/node1/loaded/2l1s/pause1536");
+    assert_eq!(of_plan(&full, own), 3 * 12);
+    assert_eq!(of_plan(&full, "latency/initiator0/node1/loaded/"), 3 * 12);
+    assert_eq!(of_plan(&full, "latency/initiator1/node0/loaded/"), 3 * 4);
+    case(&full, "latency/initiator0/node1/loaded/2l1nt/pause1536");
+}
+
+/// Of more than four pairs one of each kind of memory at each distance; in full all.
+#[test]
+fn on_many_pairs_one_of_each_kind_is_loaded() {
+    let machine = builtin("two-socket-8-nodes");
+    let plan = latency(&machine, standard());
+    let loaded = ids(&plan).into_iter().filter(|id| id.contains("/loaded/")).count();
+    // Own memory, and the three distances of the machine's other nodes.
+    let distances: BTreeSet<u64> = (0..8).filter_map(|node| machine.distance(0, node)).collect();
+    assert_eq!(loaded, distances.len() * 3 * 4);
+    assert!(reasons(&plan).contains(&("latency/loaded/thinned", "full_suite_only")));
+    let all =
+        ids(&latency(&machine, full())).into_iter().filter(|id| id.contains("/loaded/")).count();
+    assert_eq!(all, 62 * 3 * 4 + 2 * 3 * 12);
 }
 
 #[test]

@@ -222,6 +222,8 @@ pub fn latency(chase: Chase, load: Option<Stream>) -> Case {
             variant: stream.variant.clone(),
             threads: stream.threads,
             pause_cycles: stream.pause_cycles,
+            loads: 0,
+            stores: 0,
         }),
     };
     let actors = [Some(Actor::Chase(chase)), load.map(Actor::Stream)];

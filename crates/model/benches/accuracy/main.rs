@@ -3,6 +3,7 @@
 //! missed.
 #![expect(clippy::unwrap_used, reason = "a program for developers that cannot go on panics")]
 
+mod families;
 mod flow;
 mod hybrid;
 mod modes;
@@ -17,12 +18,13 @@ use std::process::ExitCode;
 /// A part by its name; it prints its figures and says whether its promise is kept.
 type Part = (&'static str, fn() -> bool);
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     ("classes", random_machines::print_rates),
     ("sharing", sharing::print_errors),
     ("hybrid", hybrid::print_errors),
     ("modes", modes::print_rates),
     ("flow", flow::print_errors),
+    ("families", families::print_errors),
 ];
 
 fn main() -> ExitCode {

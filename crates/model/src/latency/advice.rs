@@ -61,7 +61,7 @@ pub(super) fn advice(
     });
     let mut advice: Vec<LatencyAdvice> = of_distance.into_iter().collect();
     advice.extend(of_firmware(factors));
-    advice.extend(curves.iter().enumerate().filter_map(|(at, curve)| of_load(at, curve)));
+    advice.extend(told_curve(curves).and_then(|(at, curve)| of_load(at, curve)));
     advice
 }
 
@@ -72,6 +72,17 @@ fn of_firmware(factors: &[NumaFactor]) -> Option<LatencyAdvice> {
     let worst = wrong.max_by(|one, other| off(one).total_cmp(&off(other)))?;
     let NumaFactor { initiator, memory_node, .. } = *worst;
     Some(LatencyAdvice::DistrustFirmware { initiator, memory_node })
+}
+
+/// Of the first pair, on own memory where there is one, the curve with the most reads: what holds of
+/// one kind of traffic is not said again of each.
+fn told_curve(curves: &[LoadedCurve]) -> Option<(usize, &LoadedCurve)> {
+    let first = curves.iter().find(|curve| curve.is_local).or(curves.first())?;
+    let reads = |curve: &LoadedCurve| curve.read_share.as_ref().map_or(0.0, |share| share.value.0);
+    let of_pair = curves.iter().enumerate().filter(|(_, curve)| {
+        (curve.initiator, curve.memory_node) == (first.initiator, first.memory_node)
+    });
+    of_pair.max_by(|one, other| reads(one.1).total_cmp(&reads(other.1)))
 }
 
 fn of_load(position: usize, curve: &LoadedCurve) -> Option<LatencyAdvice> {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use nearfar_machine::Machine;
 use nearfar_record::{ChaseWalk, Estimate, LatencyCoordinates, Outcome, Pages};
-use nearfar_units::{BytesPerSecond, Nanoseconds};
+use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio};
 use serde::Serialize;
 
-use super::knee::{LatencyKnee, LoadedPoint, UsableBandwidth, knee, usable};
-use super::queue::{LatencyQueue, queue};
+use super::family::CurveFamily;
+use super::knee::{LatencyKnee, LoadedPoint};
 use crate::chases::ChaseFigures;
 
 /// An initiator on a node beside one kind of traffic.
@@ -27,6 +27,9 @@ pub struct LoadedCurve {
     pub variant: String,
     /// How many they are.
     pub threads: u32,
+    /// Reads / all bytes that cross to the memory for them; the interval is of what stores may read
+    /// first. Null where it is not known.
+    pub read_share: Option<Estimate<Ratio>>,
     /// Time of the same access without them; null where it was not measured.
     #[serde(rename = "idle_ns")]
     pub idle: Option<Estimate<Nanoseconds>>,
@@ -36,10 +39,9 @@ pub struct LoadedCurve {
     pub missing: usize,
     /// Where the curve bends.
     pub knee: Outcome<LatencyKnee>,
-    /// What may be moved beside accesses that take 1.5 times the idle ones.
-    pub usable: Outcome<UsableBandwidth>,
-    /// The law of a queue that is fitted to it.
-    pub queue: Outcome<LatencyQueue>,
+    /// What may cross beside accesses that take 1.5 times the idle ones.
+    #[serde(rename = "usable_gb_per_s")]
+    pub usable: Outcome<Estimate<BytesPerSecond>>,
 }
 
 impl LoadedCurve {
@@ -56,7 +58,7 @@ impl LoadedCurve {
         Some(most / self.idle.as_ref()?.value.0)
     }
 
-    /// The most that the threads moved; `None` without points.
+    /// The most that crossed for the threads; `None` without points.
     pub fn most_traffic(&self) -> Option<BytesPerSecond> {
         let traffic = self.points.iter().map(|point| point.traffic.value);
         traffic.max_by(|one, other| one.0.total_cmp(&other.0))
@@ -70,8 +72,11 @@ fn access(place: &LatencyCoordinates) -> Access {
     (place.initiator, place.memory_node, place.working_set_bytes, place.pages, place.walk)
 }
 
-/// The loaded curves of a record. Chases come from the longest pause to the shortest.
-pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve> {
+/// The loaded curves of a record and their families. Chases come from the longest pause to the shortest.
+pub(super) fn curves(
+    machine: &Machine,
+    all: &[ChaseFigures],
+) -> (Vec<LoadedCurve>, Vec<CurveFamily>) {
     let initiators = machine.initiators();
     let mut idle: HashMap<Access, &Estimate<Nanoseconds>> = HashMap::new();
     let mut loaded: BTreeMap<(Access, &str, &str, u32), Vec<&ChaseFigures>> = BTreeMap::new();
@@ -92,30 +97,68 @@ pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve
         let (initiator, memory_node, ..) = access;
         let idle = idle.get(&access).copied();
         let points: Vec<LoadedPoint> = chases.iter().filter_map(|chase| point(chase)).collect();
-        let path = idle.ok_or("the same access without load has no time".to_string());
-        LoadedCurve {
+        let curve = LoadedCurve {
             initiator,
             memory_node,
             is_local: chases.iter().any(|chase| chase.is_local(&initiators)),
             kernel: kernel.into(),
             variant: variant.into(),
             threads,
+            read_share: read_share(&chases),
             idle: idle.cloned(),
             missing: chases.len() - points.len(),
-            knee: path.clone().and_then(|idle| knee(idle, &points)).into(),
-            usable: path.clone().and_then(|idle| usable(idle, &points)).into(),
-            queue: path.and_then(|idle| queue(idle, &points)).into(),
+            knee: unknown(),
+            usable: unknown(),
             points,
-        }
+        };
+        (access, curve)
     });
-    curves.collect()
+    let (accesses, mut curves): (Vec<Access>, Vec<LoadedCurve>) = curves.unzip();
+    let mut families: BTreeMap<Access, Vec<&mut LoadedCurve>> = BTreeMap::new();
+    for (access, curve) in accesses.into_iter().zip(&mut curves) {
+        families.entry(access).or_default().push(curve);
+    }
+    let families = families.into_values().filter_map(|mut of| CurveFamily::of(&mut of)).collect();
+    (curves, families)
+}
+
+/// What the family of a curve has not told yet.
+fn unknown<T>() -> Outcome<T> {
+    Outcome::Unknown { unknown: "no family holds it".into() }
+}
+
+/// Reads / all bytes that cross: what is not written.
+fn read_share(chases: &[&ChaseFigures]) -> Option<Estimate<Ratio>> {
+    let load = chases.first()?.place.load.as_ref()?;
+    let written = f64::from(load.stores) / f64::from(load.loads + load.stores);
+    let crossing = chases.iter().filter_map(|chase| chase.crossing);
+    let [least, most] =
+        crossing.reduce(|[low, high], [least, most]| [low.min(least), high.max(most)])?;
+    let ends = [least, most].map(|crossing| 1.0 - written / crossing);
+    // NaN of an old record, which does not say what the kernel loads and stores, is in no range.
+    let is_share = |end: &f64| (0.0..=1.0).contains(end);
+    let cases = chases.iter().map(|chase| chase.case.id.clone()).collect();
+    ends.iter()
+        .all(is_share)
+        .then(|| Estimate::computed(f64::midpoint(ends[0], ends[1]), (ends[0], ends[1]), cases))
 }
 
 fn point(chase: &ChaseFigures) -> Option<LoadedPoint> {
     Some(LoadedPoint {
         pause_cycles: chase.place.load.as_ref()?.pause_cycles,
         time: chase.time.as_ref().map(|time| &time.time).filter(|it| it.is_positive())?.clone(),
-        traffic: Some(Estimate::of_rounds(&chase.load.as_ref()?.sum, &chase.case.id))
-            .filter(Estimate::is_positive)?,
+        traffic: Some(traffic(chase)?).filter(Estimate::is_positive)?,
+    })
+}
+
+/// What crosses to the memory for the threads beside a chase.
+fn traffic(chase: &ChaseFigures) -> Option<Estimate<BytesPerSecond>> {
+    let [least, most] = chase.crossing?;
+    let useful = Estimate::<BytesPerSecond>::of_rounds(&chase.load.as_ref()?.sum, &chase.case.id);
+    let [low, high] = useful.ends();
+    Some(Estimate {
+        value: useful.value * f64::midpoint(least, most),
+        interval: Some([low * least, high * most]),
+        ..useful
     })
 }

@@ -45,11 +45,16 @@ proptest! {
                 prop_assert!(knee.distance <= 1.0 && low <= high);
             }
             if let Some(usable) = curve.usable.found() {
-                figures.extend([usable.traffic.0, usable.least.0]);
-                prop_assert!(usable.least <= usable.traffic);
+                let [low, high] = usable.ends();
+                figures.extend([usable.value.0, low.0, high.0]);
+                prop_assert!(low <= usable.value && usable.value <= high);
             }
-            if let Some(queue) = curve.queue.found() {
-                figures.extend([queue.base.0, queue.service.0, queue.capacity.0, queue.error]);
+        }
+        for law in model.families.iter().filter_map(|family| family.law.found()) {
+            figures.extend([law.idle.value.0, law.exponent.value.0, law.error, law.worst_error]);
+            for share in &law.shares {
+                figures.extend([share.capacity.value.0, share.wait.value.0]);
+                prop_assert!(share.capacity.value > share.most_traffic);
             }
         }
         prop_assert!(figures.iter().all(|it| it.is_finite() && *it >= 0.0), "{figures:?}");

@@ -8,41 +8,61 @@ use crate::experiment::omitted::{made, omitted};
 use crate::experiment::setting::{Loop, Setting};
 use crate::experiment::stream::StreamPlan;
 use crate::experiment::whole_initiator::WholeInitiator;
+use crate::kernel_name::MemoryKernel;
 
 /// Pauses of the threads, in additions after each KiB of each array. A core that streams alone
 /// takes about 250 cycles for a KiB, so that the longest pauses leave a few percent of the
 /// traffic; where many cores fill a memory, the first ones change nothing.
 const PAUSES: [u32; 12] = [0, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192];
 
-/// Those of `standard`; the chase alone is the eighth point.
-const FEW_PAUSES: [u32; 7] = [0, 128, 256, 512, 1024, 2048, 8192];
+/// Those that the law of a family needs: of cores that fill a memory when each takes 200 to 1600
+/// cycles for a KiB two or three leave between a fifth and all of the traffic.
+const FEW_PAUSES: [u32; 4] = [0, 256, 768, 2048];
 
-/// Reads; twice as many reads as writes; as many, past the caches.
-const KERNELS: [&str; 3] = ["load", "2l1s", "copy_nt"];
+/// Reads; twice as many reads as writes; as many. Their stores go past the caches, so that what
+/// crosses to the memory is known.
+const KERNELS: [&str; 3] = ["load", "2l1nt", "copy_nt"];
 
-/// The first initiator that has own memory: its first core waits, the others load. `standard` has
-/// loads on its nearest node; `full` also the other kernels, and its nearest remote node.
+/// So many pairs are measured in `standard`; of more, one of each kind.
+const MOST_PAIRS: usize = 4;
+
+/// Threads of an initiator on a node.
+type Pair<'a> = (&'a WholeInitiator, u32);
+
+/// Each initiator's first core waits for a node, the others load it. `full` has more loads on the
+/// nearest own node and the nearest remote one of the first initiator that has own memory.
 pub(super) fn cases(
     setting: Setting<'_>,
     initiators: &[WholeInitiator],
 ) -> Vec<Result<Case, Absent>> {
     let is_full = setting.inputs.suite == Suite::Full;
+    let targets = |initiator| WholeInitiator::targets(initiator, setting).into_iter();
+    let all = initiators.iter().flat_map(|it| targets(it).map(move |node| (it, node)));
+    let all: Vec<Pair<'_>> = all.collect();
     let of_own = initiators
         .iter()
         .find_map(|initiator| Some((initiator, initiator.own_targets(setting).first().copied()?)));
-    let Some((initiator, near)) = of_own else {
+    let Some((first, near)) = of_own else {
         let text = "no initiator that may be used has a memory node of its own that may be used";
         return vec![Err(omitted("latency/loaded", ReasonCode::NodeNotAllowed, text))];
     };
-    let generators = generators(setting, initiator);
-    if generators.is_empty() {
-        return vec![Err(no_generators(initiator))];
-    }
-    let remote = initiator.nearest_remote(setting).filter(|_| is_full);
-    let pauses = if is_full { &PAUSES[..] } else { &FEW_PAUSES[..] };
-    let suite_kernels = if is_full { &KERNELS[..] } else { &KERNELS[..1] };
+    let detailed = [Some(near), first.nearest_remote(setting)].map(|node| Some((first, node?)));
+    let is_detailed = |(initiator, node): Pair<'_>| {
+        let same = |it: &Pair<'_>| (it.0.index(), it.1) == (initiator.index(), node);
+        is_full && detailed.iter().flatten().any(same)
+    };
     let mut cases = Vec::new();
-    for kernel in &setting.kernel_names(suite_kernels) {
+    let pairs = if is_full || all.len() <= MOST_PAIRS {
+        all
+    } else {
+        let kept = one_of_each_kind(setting, &all);
+        cases.push(Err(thinned(all.len(), kept.len())));
+        kept
+    };
+    let (able, unable): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
+        pairs.into_iter().partition(|(initiator, _)| !generators(setting, initiator).is_empty());
+    cases.extend(unable.first().map(|(initiator, _)| Err(no_generators(initiator))));
+    for kernel in &setting.kernel_names(&KERNELS) {
         let of = match setting.preferred(format!("latency/loaded/{kernel}"), kernel) {
             Ok(of) => of,
             Err(absent) => {
@@ -50,14 +70,39 @@ pub(super) fn cases(
                 continue;
             }
         };
-        for node in std::iter::once(near).chain(remote) {
+        for &(initiator, node) in &able {
             let walk = memory_walk(setting, initiator, node);
+            let generators = generators(setting, initiator);
+            let pauses = if is_detailed((initiator, node)) { &PAUSES[..] } else { &FEW_PAUSES[..] };
             for &pause_cycles in pauses {
                 cases.push(case(setting, initiator, walk, &generators, &of, pause_cycles));
             }
         }
     }
     cases
+}
+
+/// The first pair of each kind of memory at each distance, own memory first.
+fn one_of_each_kind<'a>(setting: Setting<'_>, pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
+    let kind = |&(initiator, node): &Pair<'_>| {
+        (initiator.owns(node), initiator.relation(setting.machine, node))
+    };
+    let mut kept: Vec<Pair<'a>> = Vec::new();
+    for pair in pairs {
+        if kept.iter().all(|known| kind(known).cmp(&kind(pair)).is_ne()) {
+            kept.push(*pair);
+        }
+    }
+    kept
+}
+
+fn thinned(pairs: usize, kept: usize) -> Absent {
+    let text = format!(
+        "there are {pairs} pairs of an initiator and a memory node; the suite standard measures the \
+         latency beside traffic of {kept} of them, one of each kind of memory at each distance; \
+         --suite full measures all"
+    );
+    omitted("latency/loaded/thinned", ReasonCode::FullSuiteOnly, text)
 }
 
 /// CPUs of the threads that load: one of every core that has no second-level cache in common
@@ -101,6 +146,8 @@ fn case(
     pause_cycles: u32,
 ) -> Result<Case, Absent> {
     let Loop { kernel, variant } = of.clone();
+    let (loads, stores) =
+        MemoryKernel::named(&kernel).map_or((0, 0), |it| (it.loads(), it.stores()));
     let id = format!(
         "latency/initiator{}/node{}/loaded/{kernel}/pause{pause_cycles}",
         initiator.index(),
@@ -109,7 +156,7 @@ fn case(
     let cpus = generators.iter().copied().collect();
     let memory = MemoryPolicy::Preferred(walk.node);
     let plan = StreamPlan::pinned(cpus, generators.to_vec(), of, memory, 2);
-    let load = LatencyLoad { kernel, variant, threads: plan.threads, pause_cycles };
+    let load = LatencyLoad { kernel, variant, threads: plan.threads, pause_cycles, loads, stores };
     let actors = plan.on_memory(setting).map(|stream| {
         let stream = Actor::Stream(Stream { pause_cycles, ..stream });
         vec![Actor::Chase(initiator.chase(setting, walk)), stream]
