@@ -1,7 +1,7 @@
 //! What workloads declare to move between memory and a cache, beside what a cache moves that Valgrind
 //! simulates: lines that it fetches, for stores too, and lines that it writes back.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test that shows a table")]
+#![expect(clippy::unwrap_used, reason = "a test that shows a table")]
 
 use std::path::Path;
 use std::process::Stdio;
