@@ -35,7 +35,7 @@ fn program(name: WorkloadName) -> (Box<dyn Program>, u64) {
         WorkloadName::Bfs => (Box::new(Bfs::of_scale(14)), 512),
         WorkloadName::Elastic => (Box::new(Elastic::new(Class::S)), 256),
         WorkloadName::Ddot => (Box::new(Ddot::new(Class::S)), 256),
-        WorkloadName::Dgemm => (Box::new(Dgemm::of_rows(768, 1)), 3072),
+        WorkloadName::Dgemm => (Box::new(Dgemm::of_rows(776, 1)), 3072),
         WorkloadName::LuleshStress => (Box::new(LuleshStress::of_edge(20, 3)), 256),
         WorkloadName::LuleshHourglass => (Box::new(LuleshHourglass::of_edge(20, 3)), 256),
         WorkloadName::LuleshFill => (Box::new(LuleshFill::of_edge(20, 3)), 256),

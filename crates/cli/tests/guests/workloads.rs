@@ -85,6 +85,7 @@ fn strategies_place_pages_under_a_new_kernel() {
 }
 
 #[test]
+#[ignore = "make outer: as with the other kernel"]
 fn strategies_place_pages_under_an_old_kernel() {
     judge(OLD);
 }
