@@ -121,6 +121,10 @@ fn pairs_alone_give_bounds_that_hold_the_truth() {
     let (mut held, mut all) = (0, 0);
     for (name, _) in builtin_machines().unwrap() {
         let machine = read_machine(&name).unwrap();
+        // Where there is one node there is nothing to advise.
+        if machine.machine.nodes.len() == 1 {
+            continue;
+        }
         let quick = [Experiment::Pairs, Experiment::Latency];
         let record = record(&name, Suite::Quick, &quick, 1);
         for ranking in both(&record, &demand(None, None)) {
