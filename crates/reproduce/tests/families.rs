@@ -55,12 +55,12 @@ fn a_family_that_is_measured_foretells_its_source() {
             assert!(!model.families.is_empty(), "{name}");
             for family in &model.families {
                 let pair = (family.initiator, family.memory_node);
-                let law =
-                    family.law.as_result().unwrap_or_else(|why| panic!("{name} {pair:?}: {why}"));
-                let is_known = read_machine(name).unwrap().latency_family(pair.0, pair.1).is_some();
-                if !is_known {
+                // From package 1 to the CXL device nobody measured.
+                if read_machine(name).unwrap().latency_family(pair.0, pair.1).is_none() {
                     continue;
                 }
+                let law =
+                    family.law.as_result().unwrap_or_else(|why| panic!("{name} {pair:?}: {why}"));
                 assert_eq!((law.points, law.shares.len()), (13, 3), "{name} {pair:?}");
                 let mut errors = errors(name, family, law);
                 errors.sort_by(f64::total_cmp);
