@@ -26,7 +26,7 @@ fn one_node_leaves_auto_and_verify_nothing_to_choose() {
     let placed = run(placed.args(["--", "sh", "-c", "exit 7"]));
     assert_eq!(placed.status.code(), Some(7), "{}", text(&placed.stderr));
     assert!(
-        text(&placed.stderr).contains("auto: pages can lie on node"),
+        text(&placed.stderr).contains("auto: pages can only be on node"),
         "{}",
         text(&placed.stderr)
     );

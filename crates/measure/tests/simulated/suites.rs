@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nearfar_flow::{builtin_machines, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_record::{Absence, Experiment, Inputs, Record, Suite};
+use nearfar_record::{Absence, Absent, Experiment, Inputs, Record, Suite};
 
 /// Experiments that have samples.
 fn answered(record: &Record) -> BTreeSet<Experiment> {
@@ -28,13 +28,16 @@ fn every_machine_answers_the_standard_suite() {
             ..suite_inputs(Suite::Standard)
         };
         let record = simulate(&machine, inputs, true).unwrap();
-        let refused: Vec<_> =
-            record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
+        // Of a memory that is a cache of 16 GiB no program is large enough.
+        let is_told = |absent: &&Absent| absent.reason.text.contains("fit in the caches of");
+        let refused = record.absent.iter().filter(|absent| absent.absence == Absence::Refused);
+        let refused: Vec<_> = refused.filter(|absent| !is_told(absent)).collect();
         assert!(refused.is_empty(), "{}: {refused:#?}", name);
         let mut expected = BTreeSet::from(Experiment::OF_MACHINE);
         for (experiment, is_possible) in [
             (Experiment::Sharing, machine.machine.initiators().len() > 1),
             (Experiment::Links, machine.machine.packages.len() > 1),
+            (Experiment::Hybrid, machine.machine.nodes.len() > 1),
             (Experiment::Devices, !machine.devices.is_empty()),
         ] {
             if !is_possible {

@@ -1,5 +1,7 @@
 //! A chase beside threads that load the same memory more and more.
 
+use std::collections::BTreeSet;
+
 use nearfar_machine::{Cache, CpuSet, MemoryPolicy};
 use nearfar_record::{Absent, Actor, Case, LatencyLoad, ReasonCode, Stream, Suite};
 
@@ -79,7 +81,11 @@ pub(super) fn cases(
         for &(initiator, node) in &able {
             let walk = memory_walk(setting, initiator, node);
             let generators = generators(setting, initiator);
-            let pauses = if is_detailed((initiator, node)) { &PAUSES[..] } else { &few_pauses[..] };
+            // What `standard` measures is a part of what `full` does.
+            let mut pauses = BTreeSet::from(*few_pauses);
+            if is_detailed((initiator, node)) {
+                pauses.extend(PAUSES);
+            }
             for pause in pauses {
                 cases.push(case(setting, initiator, walk, &generators, &of, pause * arrays));
             }
