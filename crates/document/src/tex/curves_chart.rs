@@ -15,7 +15,7 @@ pub(super) fn write_chart(table: &Table, out: &mut impl Write) -> io::Result<()>
     };
     writeln!(
         out,
-        "\\begin{{center}}\\begin{{tikzpicture}}\\begin{{axis}}[width=0.76\\linewidth,\
+        "\\begin{{center}}\\begin{{tikzpicture}}\\begin{{axis}}[width=0.70\\linewidth,\
          height=0.38\\linewidth,xlabel={{traffic, GB/s}},ylabel={{ns}},title={{{}}},xmin=0,ymin=0,\
          grid=major,legend pos=outer north east,legend cell align=left,\
          label style={{font=\\footnotesize}},tick label style={{font=\\scriptsize}},\
