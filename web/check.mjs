@@ -129,6 +129,8 @@ async function look(browser, file) {
   const problems = [];
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, colorScheme: "light" });
   const page = await context.newPage();
+  // A busy machine takes long over a large page.
+  page.setDefaultTimeout(180000);
   listen(page, address, problems);
   await page.goto(address);
   const drawn = await isDrawn(page, problems);
