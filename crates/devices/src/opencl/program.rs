@@ -112,7 +112,7 @@ impl Program {
         (code == SUCCESS && !line.is_empty()).then(|| line.chars().take(MOST_OF_LOG).collect())
     }
 
-    /// One of its kernels, for so many groups of so many items.
+    /// One of its kernels, to be launched by `groups` groups of `items` work items each.
     pub(super) fn kernel(
         &self,
         name: &CStr,

@@ -71,6 +71,10 @@ pub(super) fn check_rise(
     if rises { Ok(()) } else { Err("load does not make accesses longer beyond noise".into()) }
 }
 
+fn nothing() -> String {
+    "the law says nothing of it".into()
+}
+
 /// Steps of the traffic in which a knee is looked for.
 const STEPS: u32 = 400;
 
@@ -87,7 +91,6 @@ fn bend(law: &LatencyLaw, read_share: f64, most: f64) -> Option<(f64, f64)> {
 
 pub(super) fn knee(of: &FamilyLaw, read_share: f64) -> Result<LatencyKnee, String> {
     let law = of.law();
-    let nothing = || "the law says nothing of it".to_string();
     let most = law.most_traffic(read_share).ok_or_else(nothing)?;
     let longest = law.time_ns(read_share, most).ok_or_else(nothing)?;
     if longest < law.idle_ns * (1.0 + LEAST_RISE) {
@@ -107,7 +110,7 @@ pub(super) fn knee(of: &FamilyLaw, read_share: f64) -> Result<LatencyKnee, Strin
 
 pub(super) fn usable(of: &FamilyLaw, read_share: f64) -> Result<Estimate<BytesPerSecond>, String> {
     let found = of.estimate(|law| law.traffic_at(read_share, USABLE_RISE));
-    let most = of.law().most_traffic(read_share).unwrap_or_default();
+    let most = of.law().most_traffic(read_share).ok_or_else(nothing)?;
     found
         .filter(|traffic: &Estimate<BytesPerSecond>| traffic.value.0 <= most)
         .ok_or_else(|| format!("no load made accesses {USABLE_RISE} times as long as idle ones"))

@@ -57,7 +57,7 @@ pub struct ShareLaw {
 /// What a time of the law is by nature off by where it holds, a fraction: below it points are not
 /// followed. Ours: families of servers lie within 1 to 2 % of it.
 const MISFIT: f64 = 0.015;
-/// Residuals beyond so many times that count less.
+/// Residuals beyond this multiple of it weigh less.
 const FAR: f64 = 2.5;
 /// Expected capacity / the most traffic - 1, and the standard deviation of its logarithm.
 const HEADROOM: (f64, f64) = (0.15, 2.0);
@@ -112,7 +112,7 @@ impl LatencyLaw {
         (0.0..1.0).contains(&used).then(|| self.idle_ns * (1.0 + rise(used)))
     }
 
-    /// The traffic beside which an access takes so many times the idle time, bytes/s.
+    /// The traffic beside which an access takes `rise` times the idle time, bytes/s.
     pub fn traffic_at(&self, read_share: f64, rise: f64) -> Option<f64> {
         let (mut low, mut high) = (0.0, self.capacity(read_share)?);
         for _ in 0..60 {

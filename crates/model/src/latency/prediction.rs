@@ -48,7 +48,7 @@ pub struct PairLatency {
     pub latency: Outcome<Estimate<Nanoseconds>>,
     /// That / the idle one; null where it is not known.
     pub rise: Option<f64>,
-    /// Whether so much traffic was measured: beyond it the law stands alone.
+    /// Whether the traffic is within what was measured: beyond it the law stands alone.
     pub is_within_measured: bool,
 }
 

@@ -132,21 +132,23 @@ impl Chart {
     }
 }
 
-/// By phase; phases that declare no bytes are left out.
+/// By phase; phases of which bytes or operations are not declared are left out.
 fn runs_of<'a>(case: &CaseFigures<'a>) -> Vec<Runs<'a>> {
     let mut runs: Vec<Runs<'_>> = Vec::new();
     let phases = case.samples().iter().filter_map(|sample| sample.workload.as_ref());
     for WorkloadPhase { name, time_ns, flops, declared_bytes, .. } in
         phases.flat_map(|run| &run.phases)
     {
-        let (Some(bytes), true) = (declared_bytes, *time_ns > 0) else { continue };
+        let (Some(bytes), Some(flops), true) = (declared_bytes, flops, *time_ns > 0) else {
+            continue;
+        };
         let seconds = *time_ns as f64 / 1e9;
         let at = runs.iter().position(|of| of.name == name).unwrap_or_else(|| {
             runs.push(Runs { name, times: vec![], flops: vec![], bytes: vec![] });
             runs.len() - 1
         });
         runs[at].times.push(seconds);
-        runs[at].flops.push(flops.unwrap_or(0.0) / seconds);
+        runs[at].flops.push(flops / seconds);
         runs[at].bytes.push(bytes / seconds);
     }
     runs

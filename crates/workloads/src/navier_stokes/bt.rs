@@ -49,7 +49,7 @@ impl Bt {
         Self { case: Case { grid: Grid::new(n), dt, steps, residual, error } }
     }
 
-    /// It by so many steps, of which no result is known.
+    /// It by another number of steps, of which no result is known.
     pub fn of_steps(self, steps: usize) -> Self {
         Self { case: Case { steps, ..self.case } }
     }

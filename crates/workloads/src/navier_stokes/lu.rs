@@ -45,7 +45,7 @@ impl Lu {
         Self { case, integral: known::integral(class) }
     }
 
-    /// It by so many steps, of which no result is known.
+    /// It by another number of steps, of which no result is known.
     pub fn of_steps(self, steps: usize) -> Self {
         Self { case: Case { steps, ..self.case }, ..self }
     }

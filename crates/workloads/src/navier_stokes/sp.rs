@@ -55,7 +55,7 @@ impl Sp {
         Self { case: Case { grid: Grid::new(n), dt, steps, residual, error } }
     }
 
-    /// It by so many steps, of which no result is known.
+    /// It by another number of steps, of which no result is known.
     pub fn of_steps(self, steps: usize) -> Self {
         Self { case: Case { steps, ..self.case } }
     }

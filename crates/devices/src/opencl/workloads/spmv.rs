@@ -55,7 +55,7 @@ fn fill(inputs: &mut [&mut [u64]]) {
     for row in 0..rows {
         let there = start(row)..start(row + 1);
         let count = there.len();
-        // One by chance of each of so many parts of a row: in order, and none twice.
+        // The row is cut into `count` parts, one column by chance of each: in order, and none twice.
         for (k, at) in there.enumerate() {
             let (begin, end) = (k * rows / count, (k + 1) * rows / count);
             columns[at] = index(begin + (chance[at] >> 32) as usize % (end - begin));

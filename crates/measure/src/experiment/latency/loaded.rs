@@ -28,7 +28,7 @@ const FEW_PAUSES: [[u32; 4]; 3] =
 /// crosses to the memory is known.
 const KERNELS: [&str; 3] = ["load", "2l1nt", "copy_nt"];
 
-/// So many pairs are measured in `standard`; of more, one of each kind.
+/// `standard` measures all pairs up to this number; of more, one of each kind.
 const MOST_PAIRS: usize = 4;
 
 /// Threads of an initiator on a node.
