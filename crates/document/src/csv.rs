@@ -1,4 +1,5 @@
-//! Long-form CSV: a row for each window, actor and place in an experiment.
+//! Long-form CSV: a row for each window, actor and place in an experiment; the run of a workload or
+//! program is one.
 //!
 //! `docs/csv-columns.md` names the columns, their types and units; the version stands in the
 //! first of them.
@@ -36,7 +37,8 @@ pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writer.write_record(heading()?.into_iter().chain(places::columns().map(String::from)))?;
     for sample in &record.samples {
         let case = cases.get(sample.case.as_str());
-        for position in 0..sample.actors.len() {
+        let has_run = sample.run.is_some() || sample.workload.is_some();
+        for position in 0..sample.actors.len().max(usize::from(has_run)) {
             write_actor(record, case, sample, position, &mut writer)?;
         }
     }

@@ -189,13 +189,25 @@ fn is_number(table: &Table, column: usize) -> bool {
     has_unit || table.rows.iter().filter_map(|row| row.get(column)).all(is_number)
 }
 
-/// How wide the intervals are.
+/// How wide the intervals are, and where the widest stands.
 fn spread_words(table: &Table) -> Option<String> {
-    let mut spreads: Vec<f64> = figures(table).filter_map(Figure::relative_spread).collect();
-    spreads.sort_by(f64::total_cmp);
-    let [middle, widest] =
-        [spreads.get(spreads.len() / 2)?, spreads.last()?].map(|it| percent_words(*it));
-    Some(format!(" Intervals: median +-{middle}, widest +-{widest}.\n"))
+    let row_label = |row: &[Cell]| match row.first() {
+        Some(Cell::Text(label)) => Some(format!("{}, ", printable(label))),
+        _ => None,
+    };
+    let mut spreads: Vec<(f64, String)> = Vec::new();
+    for row in &table.rows {
+        for (cell, column) in row.iter().zip(&table.columns) {
+            let Cell::Figure(figure) = cell else { continue };
+            let Some(spread) = figure.relative_spread() else { continue };
+            let place = row_label(row).unwrap_or_default() + &printable(&column.name);
+            spreads.push((spread, place));
+        }
+    }
+    spreads.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (middle, (widest, place)) = (spreads.get(spreads.len() / 2)?.0, spreads.last()?);
+    let [middle, widest] = [middle, *widest].map(percent_words);
+    Some(format!(" Intervals: median +-{middle}, widest +-{widest} ({place}).\n"))
 }
 
 fn figure_text(figure: &Figure, with_spread: bool) -> String {

@@ -47,7 +47,7 @@ pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use process_list::{ProcessQuestion, list_processes};
 pub use profile::{OwnThreads, ProfileOrigin, ProgramCounters, profile_process, profile_program};
-pub use program_file::{ProgramFileError, read_programs};
+pub use program_file::{ProgramFileError, parse_programs, read_programs};
 pub use program_memory::CountMethod;
 pub use report::{ReportedMemory, ReportedProcess, RunReport};
 pub use resolution::{Resolution, resolve};

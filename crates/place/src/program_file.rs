@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 
 use nearfar_record::{Better, CommandProgram, Metric};
+use nearfar_units::{excerpt, excerpt_of};
 use serde::Deserialize;
 
 use crate::metric_pattern::MetricPattern;
@@ -54,14 +55,17 @@ enum Words {
     List(Vec<String>),
 }
 
+/// Of what a parser says of a text, characters.
+const LONGEST_REASON: usize = 400;
+
 /// Why a file of programs cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramFileError {
     #[error("cannot read {path}: {error}")]
     Unreadable { path: String, error: io::Error },
-    #[error("{path}: {what}")]
-    Syntax { path: String, what: String },
-    #[error("{path}: program '{name}': {what}")]
+    #[error("{path}:{line}: {}", excerpt_of(.what, LONGEST_REASON))]
+    Syntax { path: String, line: usize, what: String },
+    #[error("{path}: program '{}': {}", excerpt(.name), excerpt_of(.what, LONGEST_REASON))]
     Program { path: String, name: String, what: String },
     #[error("{path} names no program; docs/sensitivity.md shows such a file")]
     Empty { path: String },
@@ -75,13 +79,21 @@ pub fn read_programs(path: &Path) -> Result<Vec<CommandProgram>, ProgramFileErro
     let shown = path.display().to_string();
     let text = fs::read_to_string(path)
         .map_err(|error| ProgramFileError::Unreadable { path: shown.clone(), error })?;
-    programs_of(&shown, &text)
+    parse_programs(&shown, &text)
 }
 
-fn programs_of(path: &str, text: &str) -> Result<Vec<CommandProgram>, ProgramFileError> {
-    let syntax = |error: toml::de::Error| ProgramFileError::Syntax {
-        path: path.into(),
-        what: error.to_string().trim_end().to_string(),
+/// Reads the text of a file of programs, in its order; `path` names it in what is refused.
+///
+/// # Errors
+/// When a program lacks its command or has a pattern that is none.
+pub fn parse_programs(path: &str, text: &str) -> Result<Vec<CommandProgram>, ProgramFileError> {
+    let syntax = |error: toml::de::Error| {
+        let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
+        ProgramFileError::Syntax {
+            path: path.into(),
+            line: 1 + before.matches('\n').count(),
+            what: error.message().trim_end().to_string(),
+        }
     };
     let file: File = toml::from_str(text).map_err(syntax)?;
     if file.program.is_empty() {
@@ -141,7 +153,7 @@ mod tests {
             name = "a name"
             command = ["./a program", "x y"]
         "#;
-        let [cg, other] = &programs_of("f", text).unwrap()[..] else { panic!() };
+        let [cg, other] = &parse_programs("f", text).unwrap()[..] else { panic!() };
         assert_eq!((&*cg.program, &cg.arguments[..]), ("./bin/cg.A.x", &["--fast".into()][..]));
         let metric = cg.metric.as_ref().unwrap();
         assert_eq!((metric.better, metric.unit.as_deref()), (Better::Higher, Some("Mop/s")));
@@ -162,7 +174,7 @@ mod tests {
             ("[[program]]\nname = 'x'\ncommand = 'y'\nunit = 's'", "no metric"),
             ("[[program]]\nname = 'x'\ncommand = 'y'\ncolour = 's'", "colour"),
         ] {
-            let error = programs_of("file.toml", text).unwrap_err().to_string();
+            let error = parse_programs("file.toml", text).unwrap_err().to_string();
             assert!(error.contains(said) && error.contains("file.toml"), "{text}: {error}");
         }
     }

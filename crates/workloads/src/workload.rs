@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use nearfar_devices::DeviceWorkload;
 use nearfar_units::{excerpt, from_word, nearest_name, words, words_of};
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,8 @@ pub enum NoWorkload {
 }
 
 fn meant(text: &str) -> String {
-    let nearest = nearest_name(text, words_of::<WorkloadName>().iter().copied());
+    let names = words_of::<WorkloadName>().iter().chain(words_of::<DeviceWorkload>());
+    let nearest = nearest_name(text, names.copied());
     nearest.map_or_else(String::new, |name| format!("did you mean '{name}'? "))
 }
 

@@ -106,7 +106,16 @@ once = samples[samples.coordinates_index == 0]
 assert not once.duplicated(["sequence", "actor"]).any()
 with open(record, encoding="utf-8") as file:
     lines = [json.loads(line) for line in file]
-assert len(once) == sum(len(line["sample"]["actors"]) for line in lines if "sample" in line)
+seen = [line["sample"] for line in lines if "sample" in line]
+runs = [sample for sample in seen if sample["workload"] or sample["run"]]
+assert len(once) == sum(len(sample["actors"]) for sample in seen) + len(runs)
+
+# A workload's work is the record's.
+workloads = {sample["sequence"]: sample["workload"] for sample in runs if sample["workload"]}
+for row in once[once.actor_kind == "workload"].itertuples():
+    run = workloads.pop(row.sequence)
+    assert (row.work, row.work_unit) == (run["work"], run["unit"]) and pandas.isna(row.useful_bytes)
+assert not workloads
 
 # Texts are the record's.
 header = lines[0]["header"]

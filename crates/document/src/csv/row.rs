@@ -41,28 +41,30 @@ pub(super) struct Row<'a> {
     pub window_ns: u64,
     /// Its position in the case, from 0.
     pub actor: usize,
-    /// `stream`, `chase`, `compute` or `transfer`.
+    /// `stream`, `chase`, `compute`, `transfer`, `workload` or `command`. Empty: its case is not in the
+    /// record.
     pub actor_kind: Option<&'static str>,
-    /// The kernel, or mix, that ran. Empty: an empty name.
+    /// The kernel, or mix, that ran; the workload with its size; the program's label. Empty: an empty
+    /// name.
     pub kernel: Text<'a>,
-    /// Its instruction-set variant. Empty: an empty name.
+    /// Its instruction-set variant. Empty: an empty name; a workload or program.
     pub variant: Text<'a>,
-    /// Vectors (elements of the portable variant) per turn of its loop.
-    pub unroll: u32,
-    /// Its threads.
-    pub threads: usize,
+    /// Vectors (elements of the portable variant) per turn of its loop. Empty: a workload or program.
+    pub unroll: Option<u32>,
+    /// Its threads. Empty: a program.
+    pub threads: Option<usize>,
     /// Empty: no stream.
     pub pinning: Option<Pinning>,
     /// CPUs that its threads may use, `0-3,8`.
     pub cpus: Option<Text<'a>>,
     /// The CPU of each thread, a space between two. Empty: unbound.
     pub thread_cpus: Option<Text<'a>>,
-    /// Policy of its pages: `first-touch`, `preferred:1`, `interleave:0-3`, `weighted:0=3,2=1`.
-    /// Empty: `compute`.
+    /// Policy of its pages: `first-touch`, `preferred:1`, `interleave:0-3`, `weighted:0=3,2=1`; of a
+    /// workload also a strategy. Empty: `compute`.
     pub memory: Option<Text<'a>>,
     /// Policy of the array that is written. Empty: it is that of `memory`.
     pub write_memory: Option<Text<'a>>,
-    /// Bytes of all its arrays. Unit: bytes. Empty: `compute`.
+    /// Bytes of all its arrays. Unit: bytes. Empty: `compute`; a program.
     pub working_set_bytes: Option<u64>,
     /// Working set (lines that a chase touches) / caches involved. Unit: 1. Empty: their size is
     /// not known.
@@ -74,17 +76,25 @@ pub(super) struct Row<'a> {
     pub pause_cycles: Option<u32>,
     /// Bytes of one copy of a device, each way. Unit: bytes. Empty: no transfer.
     pub copy_bytes: Option<u64>,
-    /// What the program asked for (STREAM's count), all threads. Unit: bytes.
-    pub useful_bytes: u64,
-    /// The least that can have crossed between the last cache and memory. Unit: bytes.
-    pub traffic_bytes_min: u64,
-    /// The most, reading of lines before they are written included. Unit: bytes.
-    pub traffic_bytes_max: u64,
+    /// What the program asked for (STREAM's count), all threads. Unit: bytes. Empty: a workload or program.
+    pub useful_bytes: Option<u64>,
+    /// The least that can have crossed between the last cache and memory. Unit: bytes. Empty: a workload or program.
+    pub traffic_bytes_min: Option<u64>,
+    /// The most, reading of lines before they are written included. Unit: bytes. Empty: a workload or program.
+    pub traffic_bytes_max: Option<u64>,
     pub traffic_method: Option<TrafficMethod>,
-    /// Floating-point operations. Unit: FLOP.
-    pub flops: u64,
-    /// Elements of 8 bytes that were loaded and stored.
-    pub accesses: u64,
+    /// Floating-point operations. Unit: FLOP. Empty: a workload or program.
+    pub flops: Option<u64>,
+    /// Elements of 8 bytes that were loaded and stored. Empty: a workload or program.
+    pub accesses: Option<u64>,
+    /// Work that a workload did, in `work_unit`s of its own, or the metric that a program printed; per
+    /// second of `window_ns` it is a workload's rate. Empty: neither ran; a program whose time counts.
+    pub work: Option<f64>,
+    /// What `work` counts. Empty: there is none; nobody named it.
+    pub work_unit: Option<Text<'a>>,
+    /// Pages that a workload's strategy moved to the node of the thread that computes on them. Empty: no
+    /// workload.
+    pub moved_pages: Option<u64>,
     /// Useful bytes / window, 1e9 bytes/s. Unit: GB/s. Empty: `compute`.
     pub sum_gb_per_s: Option<f64>,
     /// Threads x the slowest thread's useful bytes / window. Unit: GB/s. Empty: `compute`.
@@ -100,12 +110,12 @@ pub(super) struct Row<'a> {
     pub device_ns: Option<u64>,
     /// Clock of its slowest core. Unit: GHz. Empty: nobody looked.
     pub slowest_core_ghz: Option<f64>,
-    /// Times that Linux took a CPU away, all threads.
-    pub involuntary_switches: u64,
+    /// Times that Linux took a CPU away, all threads. Empty: a workload or program.
+    pub involuntary_switches: Option<u64>,
     /// Longest time that one thread had no CPU. Unit: ns.
     pub most_off_cpu_ns: Option<u64>,
-    /// Page faults without I/O, all threads.
-    pub minor_faults: u64,
+    /// Page faults without I/O, all threads. Empty: a workload or program.
+    pub minor_faults: Option<u64>,
     /// Whether something disturbed the window: its figures are left out of medians.
     pub disturbed: bool,
     /// What did, of all actors together, ` + ` between two. Empty: nothing did.
@@ -153,7 +163,26 @@ impl<'a> Row<'a> {
         let row = row.with_plan(planned);
         match sample.actors.get(position) {
             Some(actor) => row.with_counts(sample, position, actor).with_pages(planned, actor),
-            None => row,
+            None => row.with_run(header, planned, sample),
+        }
+    }
+
+    /// What came of a program or a workload, which ran from start to end.
+    fn with_run(self, header: &'a Header, planned: Option<&'a Actor>, sample: &'a Sample) -> Self {
+        match (planned, &sample.workload, &sample.run) {
+            (Some(Actor::Workload(_)), Some(run), _) => Self {
+                work: finite(run.work),
+                work_unit: Some(run.unit.as_str().into()),
+                moved_pages: Some(run.moved_pages),
+                ..self
+            },
+            (Some(Actor::Command(command)), _, Some(run)) => {
+                let metric = header.inputs.commands.as_ref();
+                let metric = metric.and_then(|inputs| inputs.metric_of(&command.label));
+                let unit = metric.and_then(|metric| metric.unit.as_deref());
+                Self { work: run.metric.and_then(finite), work_unit: unit.map(Text::from), ..self }
+            }
+            _ => self,
         }
     }
 
@@ -198,8 +227,18 @@ impl<'a> Row<'a> {
                 pages: Some(transfer.pages),
                 ..row
             },
-            Actor::Command(_) => Self { actor_kind: Some("command"), ..row },
-            Actor::Workload(_) => Self { actor_kind: Some("workload"), ..row },
+            Actor::Command(command) => {
+                Self { actor_kind: Some("command"), kernel: command.label.as_str().into(), ..row }
+            }
+            Actor::Workload(workload) => Self {
+                actor_kind: Some("workload"),
+                kernel: workload.workload.as_str().into(),
+                threads: Some(workload.thread_cpus.len()),
+                thread_cpus: thread_cpus(),
+                memory: Some(workload.placement.to_string().into()),
+                working_set_bytes: Some(workload.working_set_bytes),
+                ..row
+            },
         }
     }
 
@@ -216,14 +255,14 @@ impl<'a> Row<'a> {
         Self {
             kernel: actor.kernel.as_str().into(),
             variant: actor.variant.as_str().into(),
-            unroll: actor.unroll,
-            threads: actor.threads.len(),
-            useful_bytes: actor.useful_bytes,
-            traffic_bytes_min: actor.traffic_bytes_min,
-            traffic_bytes_max: actor.traffic_bytes_max,
+            unroll: Some(actor.unroll),
+            threads: Some(actor.threads.len()),
+            useful_bytes: Some(actor.useful_bytes),
+            traffic_bytes_min: Some(actor.traffic_bytes_min),
+            traffic_bytes_max: Some(actor.traffic_bytes_max),
             traffic_method: Some(actor.traffic_method),
-            flops: actor.flops,
-            accesses: actor.accesses,
+            flops: Some(actor.flops),
+            accesses: Some(actor.accesses),
             sum_gb_per_s: rate(Work::UsefulBytes, Aggregate::Sum).filter(|_| !computes),
             paced_gb_per_s: rate(Work::UsefulBytes, Aggregate::Paced).filter(|_| !computes),
             sum_gflop_per_s: rate(Work::Flops, Aggregate::Sum)
@@ -232,9 +271,9 @@ impl<'a> Row<'a> {
             copies: actor.transfer.map(|seen| seen.copies),
             device_ns: actor.transfer.and_then(|seen| seen.device_ns),
             slowest_core_ghz: slowest_core(&actor.threads),
-            involuntary_switches: sum(|thread| thread.involuntary_switches),
+            involuntary_switches: Some(sum(|thread| thread.involuntary_switches)),
             most_off_cpu_ns: actor.threads.iter().map(|thread| thread.off_cpu_ns).max(),
-            minor_faults: sum(|thread| thread.minor_faults),
+            minor_faults: Some(sum(|thread| thread.minor_faults)),
             huge_page_share: totals.huge_page_share(Part::Actor(position)),
             ..self
         }
