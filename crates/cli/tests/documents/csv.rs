@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::hostile_record::hostile_record;
 use crate::python::{self, docs};
-use crate::reports::{report, show_json, simulate};
+use crate::reports::{nearfar, report, show_json, simulate};
 
 /// Holds a record's CSV against the document, the record and what `show` says; its text, and the
 /// columns that have no cell.
@@ -22,8 +22,8 @@ fn check(record: &Path) -> (String, BTreeSet<String>) {
 /// Sizes of pages and a device's own clock, which a simulated machine does not have.
 const NOT_SIMULATED: [&str; 4] = ["huge_bytes", "resident_bytes", "huge_page_share", "device_ns"];
 
-/// Places of programs, which no suite has.
-const NOT_IN_SUITES: [&str; 2] = ["strategy", "workload"];
+/// Columns of workloads and programs, which are measured where they are asked for.
+const NOT_IN_SUITES: [&str; 5] = ["strategy", "workload", "work", "work_unit", "moved_pages"];
 
 #[test]
 fn every_experiment_loads_with_the_declared_types_and_the_figures_of_show() {
@@ -33,6 +33,19 @@ fn every_experiment_loads_with_the_declared_types_and_the_figures_of_show() {
     let empty: BTreeSet<String> =
         NOT_SIMULATED.into_iter().chain(NOT_IN_SUITES).map(String::from).collect();
     assert_eq!(&one & &other, empty);
+}
+
+#[test]
+fn runs_of_workloads_are_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("workloads.jsonl");
+    let out = record.to_str().unwrap();
+    let only =
+        ["--only", "pairs,latency,workloads", "--suite", "standard", "--force", "--out", out];
+    nearfar(&[&["characterize", "--simulate", "amd-2p"], &only[..]].concat());
+    let (text, empty) = check(&record);
+    assert!(text.contains(",workload,cg."), "{text:.1000}");
+    assert_eq!(empty.intersection(&NOT_IN_SUITES.map(String::from).into()).count(), 0);
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(super) struct Row<'a> {
     /// Working set (lines that a chase touches) / caches involved. Unit: 1. Empty: their size is
     /// not known.
     pub llc_multiple: Option<f64>,
-    /// Empty: `compute`.
+    /// Empty: `compute`; a workload or program.
     pub pages: Option<Pages>,
     /// Pause of each thread after every 1024 bytes of each array, 0 for none. Unit: cycles. Empty:
     /// no stream.
@@ -82,6 +82,7 @@ pub(super) struct Row<'a> {
     pub traffic_bytes_min: Option<u64>,
     /// The most, reading of lines before they are written included. Unit: bytes. Empty: a workload or program.
     pub traffic_bytes_max: Option<u64>,
+    /// How traffic follows from useful bytes. Empty: a workload or program.
     pub traffic_method: Option<TrafficMethod>,
     /// Floating-point operations. Unit: FLOP. Empty: a workload or program.
     pub flops: Option<u64>,
@@ -95,9 +96,11 @@ pub(super) struct Row<'a> {
     /// Pages that a workload's strategy moved to the node of the thread that computes on them. Empty: no
     /// workload.
     pub moved_pages: Option<u64>,
-    /// Useful bytes / window, 1e9 bytes/s. Unit: GB/s. Empty: `compute`.
+    /// Useful bytes / window, 1e9 bytes/s. Unit: GB/s. Empty: `compute`; a workload or
+    /// program.
     pub sum_gb_per_s: Option<f64>,
-    /// Threads x the slowest thread's useful bytes / window. Unit: GB/s. Empty: `compute`.
+    /// Threads x the slowest thread's useful bytes / window. Unit: GB/s. Empty: `compute`; a workload or
+    /// program.
     pub paced_gb_per_s: Option<f64>,
     /// Operations / window, 1e9 a second. Unit: GFLOP/s. Empty: none are made, but for `compute`.
     pub sum_gflop_per_s: Option<f64>,
@@ -112,7 +115,7 @@ pub(super) struct Row<'a> {
     pub slowest_core_ghz: Option<f64>,
     /// Times that Linux took a CPU away, all threads. Empty: a workload or program.
     pub involuntary_switches: Option<u64>,
-    /// Longest time that one thread had no CPU. Unit: ns.
+    /// Longest time that one thread had no CPU. Unit: ns. Empty: a workload or program.
     pub most_off_cpu_ns: Option<u64>,
     /// Page faults without I/O, all threads. Empty: a workload or program.
     pub minor_faults: Option<u64>,
@@ -120,12 +123,14 @@ pub(super) struct Row<'a> {
     pub disturbed: bool,
     /// What did, of all actors together, ` + ` between two. Empty: nothing did.
     pub disturbances: Text<'a>,
-    /// The weakest that said where its pages were. Empty: `compute`.
+    /// The weakest that said where its pages were. Empty: `compute`; a workload, which has them by array
+    /// in the record; a program.
     pub proof_method: Option<ProofMethod>,
     /// Smallest share of its pages on the nodes of the policy, before and after, of both arrays.
     /// Unit: 1. Empty: the policy names no node.
     pub placed_share: Option<f64>,
-    /// Most pages that were not present or whose node Linux did not say. Empty: `compute`.
+    /// Most pages that were not present or whose node Linux did not say. Empty: `compute`; a workload or
+    /// program.
     pub unknown_pages: Option<u64>,
     /// Bytes that huge pages backed. Unit: bytes. Empty: the system did not say.
     pub huge_bytes: Option<u64>,
