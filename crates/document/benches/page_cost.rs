@@ -1,5 +1,5 @@
-//! What the page of a full record costs beside the record itself: `cargo bench -p nearfar-document
-//! --bench page_cost`. Status 1 when the promise is missed.
+//! What the page of a record costs beside the record itself: `cargo bench -p nearfar-document --bench
+//! page_cost`. Status 1 when a promise is missed.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
 use std::fs;
@@ -16,19 +16,25 @@ use nearfar_record::Suite;
 /// A machine with eight memory nodes.
 const MACHINE: &str = "two-socket-8-nodes";
 
-/// A reader waits no longer for the page, its models included, and so much memory may be used
-/// beside the record.
-const MOST_SECONDS: f64 = 1.0;
+/// A reader waits no longer for the page, its models included,
+const MOST_SECONDS: [(Suite, f64); 2] = [(Suite::Standard, 1.0), (Suite::Full, 2.0)];
+/// and so much memory may be used beside the record.
 const MOST_MB: f64 = 300.0;
 
 /// A page is no larger, so that it can be mailed.
 const LARGEST_MB: f64 = 5.0;
 
 fn main() -> ExitCode {
+    let kept = MOST_SECONDS.map(|(suite, most_seconds)| keeps_promise(suite, most_seconds));
+    if kept.into_iter().all(|kept| kept) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Measures and prints.
+fn keeps_promise(suite: Suite, most_seconds: f64) -> bool {
     let machine = read_machine(MACHINE).unwrap();
-    let record = simulate(&machine, suite_inputs(Suite::Full), true).unwrap();
+    let record = simulate(&machine, suite_inputs(suite), true).unwrap();
     println!(
-        "\nPage of a full record of {MACHINE}: {} cases, {} samples. Promised: {MOST_SECONDS} s \
+        "\nPage of a {suite} record of {MACHINE}: {} cases, {} samples. Promised: {most_seconds} s \
          with its models, {MOST_MB} MB beside the record, {LARGEST_MB} MB on disk.\n",
         record.cases.len(),
         record.samples.len(),
@@ -46,8 +52,7 @@ fn main() -> ExitCode {
         "page    {:>8.1} MB, {seconds:.2} s, {most:.0} MB at most beside the record",
         mb(page.len())
     );
-    let is_kept = seconds <= MOST_SECONDS && most <= MOST_MB && mb(page.len()) <= LARGEST_MB;
-    if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    seconds <= most_seconds && most <= MOST_MB && mb(page.len()) <= LARGEST_MB
 }
 
 /// A line of this process's status, in MB.

@@ -9,6 +9,7 @@ use nearfar_workloads::{PhaseTraffic, Workload as Named};
 
 use crate::executor::{OfferedVariants, Rates};
 use crate::experiment::{phases, plan};
+use crate::native::warm_part;
 
 /// What a plan will take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,8 +121,9 @@ fn case_seconds(
                 let caches = stream.llc_multiple.filter(|_| case.is_on_memory());
                 longest = longest.max(caches.map_or(0.0, |multiple| 2.0 * bytes / multiple / rate));
             }
-            Actor::Chase(_) => {
-                let accesses = bytes / as_float(Chase::NODE_BYTES);
+            Actor::Chase(chase) => {
+                let nodes = bytes / as_float(Chase::NODE_BYTES);
+                let accesses = nodes * warm_part(chase.llc_multiple);
                 ready += accesses * SLOW_ACCESS + bytes / rates.touch + pages;
             }
             Actor::Transfer(_) => {

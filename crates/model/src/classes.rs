@@ -10,14 +10,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{GroupBy, NodePosition, TheoreticalMaximum};
-use nearfar_record::{Estimate, Experiment, Outcome};
+use nearfar_record::{Estimate, Experiment, Outcome, Record};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 use nearfar_units::{BytesPerSecond, format_significant, serialize_gb_per_s};
 use serde::Serialize;
 
 use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
 use crate::class_rule::{ClassRule, ThreadChoice};
-use crate::inapplicable::measuring_command;
+use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::pair_groups::{PairGroup, pair_groups, positions};
 use crate::pairs::{Cell, Figure, Pairs, pairs};
 use crate::record_figures::RecordFigures;
@@ -151,8 +151,8 @@ const ABOVE_BY_NOISE: f64 = 1.02;
 pub enum NoClasses {
     #[error("the record holds no samples of pairs; `{0}` measures them")]
     NoPairs(String),
-    #[error("the record holds no samples of {asked}; it holds {there}")]
-    NotMeasured { asked: String, there: String },
+    #[error("{}{}", .0.why, measures(.0))]
+    NotMeasured(Inapplicable),
     #[error(
         "the fastest pair moves {fastest}, more than --gamma {gamma}: alpha would be {alpha}, and no \
          memory exceeds its theoretical maximum; give that of a whole node (DDR4-3200x8: eight \
@@ -161,6 +161,25 @@ pub enum NoClasses {
     AboveGamma { fastest: String, gamma: String, alpha: String },
     #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
     Span(String),
+}
+
+/// What measures pairs by a kernel of the rule: one has to be asked for where the record's are others.
+fn command_for(record: &Record, rule: &ClassRule) -> String {
+    let inputs = &record.header.inputs;
+    let command = measuring_command(record, &[Experiment::Pairs], inputs.suite);
+    let asked = inputs.kernels.as_ref();
+    let is_asked = |kernel| asked.is_none_or(|asked| asked.contains(kernel));
+    match rule.kernels.first() {
+        Some(kernel) if !rule.kernels.iter().any(is_asked) => {
+            format!("{command} --kernel {kernel}")
+        }
+        _ => command,
+    }
+}
+
+fn measures(lacking: &Inapplicable) -> String {
+    let command = lacking.remedy.as_ref();
+    command.map_or_else(String::new, |command| format!("; `{command}` measures them"))
 }
 
 /// The classes of a record.
@@ -174,18 +193,20 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     let record = figures.record();
     let matrix = pairs(figures);
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
-        let command = measuring_command(record, &[Experiment::Pairs], record.header.inputs.suite);
-        return Err(NoClasses::NoPairs(command));
+        return Err(NoClasses::NoPairs(command_for(record, rule)));
     }
     let most = most_threads(&matrix);
     let known = matrix.cells().map(|(cpu_group, node, ..)| (cpu_group, node)).collect();
     let positions = positions(record, &known);
     let (judged, left_out) = judge(&matrix, rule, &most, &positions);
     if judged.is_empty() {
-        return Err(NoClasses::NotMeasured {
-            asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
-            there: describe_content(&matrix),
-        });
+        let asked = format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule));
+        let there = describe_content(&matrix);
+        let has = |kernel: &String| matrix.cells().any(|(_, _, name, ..)| name == kernel);
+        return Err(NoClasses::NotMeasured(Inapplicable {
+            why: format!("the record holds no samples of {asked}; it holds {there}"),
+            remedy: (!rule.kernels.iter().any(has)).then(|| command_for(record, rule)),
+        }));
     }
     let scatter = Scatter::of(judged.iter().map(|it| (it.deviation, it.pair.rounds)));
     let Scatter { noise, standard_error, fewest_rounds } = scatter;

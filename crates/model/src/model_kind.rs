@@ -143,9 +143,10 @@ impl ModelKind {
                     Err(Inapplicable::without(figures.record(), Experiment::Pairs))
                 }
                 // Without a choice of the reader it is the record that lacks something.
-                Err(lack) if choices.class_rule.is_default() => {
-                    Err(Inapplicable { why: lack.to_string(), remedy: None })
-                }
+                Err(lack) if choices.class_rule.is_default() => Err(match lack {
+                    NoClasses::NotMeasured(lacking) => lacking,
+                    _ => Inapplicable::here(lack.to_string()),
+                }),
                 Err(choice) => return Err(choice),
             },
             Self::Latency => latency(figures).map(Box::new).map(FittedModel::Latency),

@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_model::{
-    ClassRule, Flow, Inapplicable, NoClasses, RecordFigures, classes, measuring_command, pairs,
-};
-use nearfar_record::{Coordinates, Experiment, Record, Suite};
+use nearfar_model::{ClassRule, Flow, Inapplicable, NoClasses, RecordFigures, classes, pairs};
+use nearfar_record::{Coordinates, Experiment, Record};
 
 use crate::answer::UnknownPair;
 use crate::place::{Place, places};
@@ -172,10 +170,7 @@ impl Ranking {
 fn inapplicable(record: &Record, why: &NoClasses) -> Inapplicable {
     match why {
         NoClasses::NoPairs(_) => Inapplicable::without(record, Experiment::Pairs),
-        NoClasses::NotMeasured { .. } => Inapplicable {
-            why: why.to_string(),
-            remedy: Some(measuring_command(record, &[Experiment::Pairs], Suite::Quick)),
-        },
+        NoClasses::NotMeasured(lacking) => lacking.clone(),
         NoClasses::Span(_) | NoClasses::AboveGamma { .. } => Inapplicable::here(why.to_string()),
     }
 }

@@ -30,5 +30,6 @@ mod work;
 mod worker;
 mod workload;
 
+pub(crate) use chasing::warm_part;
 pub use executor::NativeExecutor;
 pub use turn::Turn;

@@ -72,8 +72,9 @@ pub(super) struct Stream<'a> {
     pattern: &'a Pattern,
     destination: Option<&'a mut [f64]>,
     sources: Vec<Source<'a>>,
-    /// Dependent additions after each [`BLOCK_GRAIN`] steps.
+    /// Dependent additions after each [`BLOCK_GRAIN`] steps, once it is warm.
     pause_cycles: u32,
+    pauses: bool,
     steps: usize,
     block: usize,
     /// Passes in one call, for slices shorter than a block; odd, because the
@@ -117,6 +118,7 @@ impl<'a> Stream<'a> {
             destination,
             sources,
             pause_cycles: 0,
+            pauses: false,
             steps,
             block: steps.min(block),
             repeats: 1,
@@ -135,7 +137,8 @@ impl<'a> Stream<'a> {
         self.run_loop = run_loop;
     }
 
-    /// Makes this many dependent additions after each [`BLOCK_GRAIN`] steps from now on.
+    /// Makes this many dependent additions after each [`BLOCK_GRAIN`] steps once pauses begin: a pass
+    /// through large arrays with pauses takes seconds, and leaves in caches what one without does.
     pub fn pause_for(&mut self, cycles: u32) {
         self.pause_cycles = cycles;
     }
@@ -209,7 +212,7 @@ impl Work for Stream<'_> {
         let end = (self.position + self.block).min(self.steps);
         let whole_slice = self.position == 0 && end == self.steps;
         let repeats = if whole_slice { self.repeats } else { 1 };
-        if self.pause_cycles == 0 {
+        if !self.pauses {
             let checksum = self.run_part(self.position..end, repeats);
             self.pass_sums.add(checksum, repeats);
         } else {
@@ -231,6 +234,11 @@ impl Work for Stream<'_> {
 
     fn check_warm_up(&mut self) -> Result<(), Reason> {
         self.check_and_mark()
+    }
+
+    fn begin_pauses(&mut self) -> bool {
+        self.pauses = self.pause_cycles > 0;
+        self.pauses
     }
 
     fn is_stream(&self) -> bool {

@@ -48,6 +48,11 @@ pub(super) trait Work {
         self.check()
     }
 
+    /// Makes the pauses that its case has from now on; whether there are any.
+    fn begin_pauses(&mut self) -> bool {
+        false
+    }
+
     /// Whether what it does counts towards the bytes that a window has to move.
     fn is_stream(&self) -> bool {
         false
@@ -83,7 +88,9 @@ pub(super) fn begin<'a>(
         }
         (ActorLoop::Chase { actor, seed }, JobSlices::Whole(slice)) => {
             let run_chase = instruments.run_chase;
-            Some(Box::new(Chasing::new(slice.elements, actor.group_bytes, seed, run_chase)))
+            let mut chasing = Chasing::new(slice.elements, actor.group_bytes, seed, run_chase);
+            chasing.warm_up_beside(actor.llc_multiple);
+            Some(Box::new(chasing))
         }
         (ActorLoop::Compute(compute_loop), JobSlices::Nothing) => {
             Some(Box::new(Computing::new(compute_loop, instruments.run_flops)))

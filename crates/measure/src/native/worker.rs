@@ -310,8 +310,11 @@ fn wait_for_windows(
     }
 }
 
-/// One full pass at least, and where the clock of the core matters for a time: afterwards the caches hold what a long run would leave in them. Gives
-/// a look from just before the thread arrived, and the clock of its core.
+/// Blocks with pauses by whose time further ones are cut.
+const PAUSED_BLOCKS: u32 = 3;
+
+/// Until the caches hold what a long run would leave in them, and where the clock of the core matters for
+/// a time. Gives a look from just before the thread arrived, and the clock of its core.
 fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
     let meeting = clock.meeting;
     let start = clock.read()?;
@@ -328,9 +331,18 @@ fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f
             }
         }
     };
-    let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
-    let rate = work.done() as f64 / elapsed;
+    let rate_since = |start: u64, end: u64, amount: u64| {
+        amount as f64 / Duration::from_nanos((end - start).max(1)).as_secs_f64()
+    };
+    let mut rate = rate_since(start, warm, work.done());
     work.check_warm_up()?;
+    if work.begin_pauses() {
+        let (start, done) = (clock.read()?, work.done());
+        for _ in 0..PAUSED_BLOCKS {
+            work.step()?;
+        }
+        rate = rate_since(start, clock.read()?, work.done() - done);
+    }
     let block_time = meeting.request.shortest.as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,

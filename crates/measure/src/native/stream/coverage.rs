@@ -66,6 +66,7 @@ fn a_pass_covers_each_address_once() {
             let mut stream = memory.stream(memory_loop, &pattern);
             stream.run_by(noting);
             stream.pause_for(pause_cycles);
+            stream.begin_pauses();
             stream.set_block(kernel.step_bytes() * (200 + 150 * number as u64));
             while stream.passes() == 0 {
                 stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
@@ -121,6 +122,7 @@ fn pauses_leave_counts_and_results_as_they_are() {
                         honest.run(arrays, constants, repeats)
                     });
                     stream.pause_for(pause_cycles);
+                    stream.begin_pauses();
                     stream.set_block(bytes * block_steps);
                     CALLS.set(0);
                     for _ in 0..7 {
