@@ -6,9 +6,42 @@ use crate::Cycle;
 #[cfg(not(target_arch = "x86_64"))]
 use crate::portable::follow;
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::follow;
+use crate::x86_64::{end_stores_past_caches, follow, store_past_caches};
 
 const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
+
+/// How the nodes of a chase are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Laying {
+    /// As other data is: caches hold the last ones afterwards, and have to write them back.
+    Plain,
+    /// By stores that go around the caches, which hold no node afterwards, as in a long walk through
+    /// more than they can hold.
+    PastCaches,
+}
+
+impl Laying {
+    /// Whether it goes around the caches here: there are such stores for x86-64 only.
+    pub fn is_past_caches(self) -> bool {
+        self == Self::PastCaches && cfg!(target_arch = "x86_64")
+    }
+
+    fn write(self, element: &mut f64, value: f64) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_past_caches() {
+            return store_past_caches(element, value);
+        }
+        *element = value;
+    }
+
+    /// After it all that was written is in memory, or in a cache.
+    fn end(self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_past_caches() {
+            end_stores_past_caches();
+        }
+    }
+}
 
 /// A walk through memory in which every load gives the address of the next.
 ///
@@ -17,7 +50,7 @@ const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
 ///
 /// ```
 /// let mut memory = vec![0.0; 32 * 100];
-/// let mut chase = nearfar_kernels::Chase::new(&mut memory, 16, 1);
+/// let mut chase = nearfar_kernels::Chase::new(&mut memory, 16, 1, nearfar_kernels::Laying::Plain);
 /// chase.run(12_345);
 /// assert!(chase.is_on_course());
 /// ```
@@ -45,7 +78,12 @@ impl<'a> Chase<'a> {
     /// # Panics
     ///
     /// If there is not one node, or none in a group.
-    pub fn new(memory: &'a mut [f64], nodes_per_group: usize, seed: u64) -> Chase<'a> {
+    pub fn new(
+        memory: &'a mut [f64],
+        nodes_per_group: usize,
+        seed: u64,
+        laying: Laying,
+    ) -> Chase<'a> {
         let nodes = memory.len() / NODE_ELEMENTS;
         assert!(nodes > 0, "a chase needs at least {} bytes", Self::NODE_BYTES);
         let cycle = Cycle::new(nodes, nodes_per_group, seed);
@@ -55,10 +93,11 @@ impl<'a> Chase<'a> {
         let first = cycle.node_at(0);
         let mut last = first;
         for node in cycle.order().skip(1) {
-            memory[last * NODE_ELEMENTS] = as_element(address(node));
+            laying.write(&mut memory[last * NODE_ELEMENTS], as_element(address(node)));
             last = node;
         }
-        memory[last * NODE_ELEMENTS] = as_element(address(first));
+        laying.write(&mut memory[last * NODE_ELEMENTS], as_element(address(first)));
+        laying.end();
         // After the last write: one through `memory` would end what is exposed.
         memory.as_mut_ptr().expose_provenance();
         Chase { base, cycle, place: address(first), accesses: 0, memory: PhantomData }
@@ -111,9 +150,12 @@ mod tests {
 
     #[test]
     fn each_node_is_visited_once_before_the_first_comes_again() {
-        for (nodes, group) in [(1, 1), (2, 1), (31, 7), (1000, 16), (4096, 1024)] {
+        let sizes = [(1, 1), (2, 1), (31, 7), (1000, 16), (4096, 1024)];
+        let both = [Laying::Plain, Laying::PastCaches];
+        for ((nodes, group), laying) in sizes.into_iter().flat_map(|size| both.map(|it| (size, it)))
+        {
             let mut memory = vec![1.5; nodes * NODE_ELEMENTS + 5];
-            let mut chase = Chase::new(&mut memory, group, 7);
+            let mut chase = Chase::new(&mut memory, group, 7, laying);
             let first = chase.node();
             let mut seen = vec![false; nodes];
             for _ in 0..nodes {
@@ -129,7 +171,7 @@ mod tests {
     #[test]
     fn many_accesses_at_once_end_where_one_by_one_do() {
         let mut memory = vec![0.0; 500 * NODE_ELEMENTS];
-        let mut chase = Chase::new(&mut memory, 64, 3);
+        let mut chase = Chase::new(&mut memory, 64, 3, Laying::Plain);
         let mut random = fastrand::Rng::with_seed(4);
         let mut steps = 0;
         for case in 0..300 {
@@ -144,7 +186,7 @@ mod tests {
     #[test]
     fn the_loops_of_this_cpu_and_of_every_cpu_agree() {
         let mut memory = vec![0.0; 300 * NODE_ELEMENTS];
-        let chase = Chase::new(&mut memory, 300, 9);
+        let chase = Chase::new(&mut memory, 300, 9, Laying::Plain);
         for accesses in [0, 1, 31, 32, 33, 64, 1000] {
             // SAFETY: as in `Chase::run`.
             let ours = unsafe { follow(chase.place, accesses) };
@@ -157,7 +199,7 @@ mod tests {
     #[test]
     fn one_element_of_each_node_is_written_and_no_more() {
         let mut memory = vec![7.5; 20 * NODE_ELEMENTS + 31];
-        Chase::new(&mut memory, 4, 1);
+        Chase::new(&mut memory, 4, 1, Laying::Plain);
         for (index, element) in memory.iter().enumerate() {
             let pointer = index.is_multiple_of(NODE_ELEMENTS) && index < 20 * NODE_ELEMENTS;
             assert_eq!(element.to_bits() != 7.5_f64.to_bits(), pointer, "{index}");
@@ -167,7 +209,7 @@ mod tests {
     #[test]
     fn a_walk_that_was_led_astray_is_noticed() {
         let mut memory = vec![0.0; 100 * NODE_ELEMENTS];
-        let mut chase = Chase::new(&mut memory, 100, 5);
+        let mut chase = Chase::new(&mut memory, 100, 5, Laying::PastCaches);
         chase.run(10);
         // Another node than the one after ten accesses.
         chase.place = chase.base + chase.cycle.node_at(12) * Chase::NODE_BYTES;
@@ -179,7 +221,7 @@ mod tests {
     #[test]
     fn less_than_a_node_is_refused() {
         let refused = std::panic::catch_unwind(|| {
-            Chase::new(&mut [0.0; NODE_ELEMENTS - 1], 1, 1).run(1);
+            Chase::new(&mut [0.0; NODE_ELEMENTS - 1], 1, 1, Laying::Plain).run(1);
         });
         assert!(refused.is_err());
     }

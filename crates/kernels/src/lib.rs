@@ -46,7 +46,7 @@ mod x86_64;
 
 pub use additions::add_in_sequence;
 pub use catalog::{CATALOG, Kernel, Operation, find};
-pub use chase::Chase;
+pub use chase::{Chase, Laying};
 pub use checksum::Checksum;
 pub use constants::Constants;
 pub use cycle::Cycle;

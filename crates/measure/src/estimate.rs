@@ -9,7 +9,6 @@ use nearfar_workloads::{PhaseTraffic, Workload as Named};
 
 use crate::executor::{OfferedVariants, Rates};
 use crate::experiment::{phases, plan};
-use crate::native::warm_part;
 
 /// What a plan will take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +122,7 @@ fn case_seconds(
             }
             Actor::Chase(chase) => {
                 let nodes = bytes / as_float(Chase::NODE_BYTES);
-                let accesses = nodes * warm_part(chase.llc_multiple);
+                let accesses = if chase.is_beyond_caches() { 0.0 } else { nodes };
                 ready += accesses * SLOW_ACCESS + bytes / rates.touch + pages;
             }
             Actor::Transfer(_) => {

@@ -107,6 +107,12 @@ impl Chase {
     pub const NODE_BYTES: u64 = 256;
     /// With an [`Chase::llc_multiple`] below this the caches answered a part of its loads.
     pub const LEAST_LLC_MULTIPLE: f64 = 1.9;
+
+    /// Whether its lines find no others of it in the caches, once these hold no other memory: then it need
+    /// not go through all of them before it is measured.
+    pub fn is_beyond_caches(&self) -> bool {
+        self.llc_multiple.is_some_and(|multiple| multiple >= Self::LEAST_LLC_MULTIPLE)
+    }
 }
 
 /// Threads that compute on registers and touch no memory.

@@ -74,10 +74,17 @@ fn amd_2p_with_linux_6_1() {
 #[test]
 fn amd_2p_with_linux_6_12() {
     let mut runs = vec![plain(Root), one_kernel(Nobody)];
-    runs.extend(experiments_of_memory(Nobody));
     runs.extend(lies::about_nodes());
     runs.push(placement::offline_cpu(Root));
     check(&Boot::new("amd-2p", NEW, runs));
+}
+
+#[test]
+#[ignore = "make outer: as with other machines"]
+fn experiments_of_machines_with_two_packages() {
+    for machine in ["amd-2p", "intel-2p"] {
+        check(&Boot::new(machine, NEW, experiments_of_memory(Nobody)));
+    }
 }
 
 #[test]
@@ -106,7 +113,6 @@ fn intel_2p_with_linux_6_1() {
 fn intel_2p_with_linux_6_12_and_devices() {
     let devices = [(0, "virtio-net-pci"), (1, "bochs-display"), (1, "virtio-net-pci")];
     let mut runs = vec![plain(Root)];
-    runs.extend(experiments_of_memory(Nobody));
     runs.extend(placement::page_sizes());
     runs.push(placement::huge_pages_on_node_0());
     runs.extend(lies::cpuset_migration());

@@ -1,5 +1,7 @@
 //! The loop of a chase.
 
+use std::arch::x86_64::{_mm_sfence, _mm_stream_si64};
+
 use crate::portable;
 
 /// Loads of one iteration of the loop.
@@ -41,4 +43,16 @@ unsafe extern "sysv64" fn follow_iterations(place: usize, iterations: u64) -> us
         "mov rax, rdi",
         "ret",
     )
+}
+
+/// Writes an element around the caches; a line that they hold of it goes to memory.
+pub(crate) fn store_past_caches(element: &mut f64, value: f64) {
+    // SAFETY: the place is an element's, aligned to its 8 bytes and borrowed for writing.
+    unsafe { _mm_stream_si64(std::ptr::from_mut(element).cast(), value.to_bits().cast_signed()) }
+}
+
+/// Has all such stores done before what follows.
+pub(crate) fn end_stores_past_caches() {
+    // SAFETY: SSE, which every x86-64 CPU has.
+    unsafe { _mm_sfence() }
 }

@@ -9,4 +9,4 @@ mod chase;
 mod sse2;
 
 pub(crate) use body::{Body, fence_stores, write_non_temporal};
-pub(crate) use chase::follow;
+pub(crate) use chase::{end_stores_past_caches, follow, store_past_caches};

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use nearfar_kernels::{Chase, add_in_sequence};
+use nearfar_kernels::{Chase, Laying, add_in_sequence};
 use nearfar_stats::{median, ratio_of_medians};
 use nearfar_sys::{Mapping, PageRequest};
 use nearfar_units::Bytes;
@@ -119,7 +119,7 @@ fn cycle_ns() -> Option<f64> {
 }
 
 fn run_ours(memory: &mut [f64]) -> anyhow::Result<f64> {
-    let mut chase = Chase::new(memory, NODES_PER_GROUP, SEED);
+    let mut chase = Chase::new(memory, NODES_PER_GROUP, SEED, Laying::Plain);
     let nodes = chase.cycle().nodes();
     let ns = time(nodes, |accesses| chase.run(accesses));
     ensure!(chase.is_on_course(), "the chase went astray");
@@ -128,7 +128,7 @@ fn run_ours(memory: &mut [f64]) -> anyhow::Result<f64> {
 
 fn run_plain(memory: &mut [f64]) -> anyhow::Result<f64> {
     let order: Vec<usize> = {
-        let chase = Chase::new(memory, NODES_PER_GROUP, SEED);
+        let chase = Chase::new(memory, NODES_PER_GROUP, SEED, Laying::Plain);
         chase.cycle().order().collect()
     };
     // In each node the element where the next one is.

@@ -30,6 +30,5 @@ mod work;
 mod worker;
 mod workload;
 
-pub(crate) use chasing::warm_part;
 pub use executor::NativeExecutor;
 pub use turn::Turn;

@@ -243,7 +243,10 @@ fn check_room(request: PoolRequest<'_>) -> Result<(), Reason> {
     {
         return Err(no_room(needed, "the machine or the control group", available));
     }
-    if !request.node_memory_is_known {
+    // Pages that find no free ones on their node go to another before the page cache gives some back;
+    // where there is no other, it does.
+    let is_alone = request.machine.nodes.len() == 1;
+    if is_alone || !request.node_memory_is_known {
         return Ok(());
     }
     let weights = weights_of(request.policy);

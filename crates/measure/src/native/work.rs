@@ -1,6 +1,6 @@
 //! What one thread does, block by block.
 
-use nearfar_kernels::Pattern;
+use nearfar_kernels::{Laying, Pattern};
 use nearfar_record::Reason;
 
 use super::chasing::Chasing;
@@ -88,9 +88,9 @@ pub(super) fn begin<'a>(
         }
         (ActorLoop::Chase { actor, seed }, JobSlices::Whole(slice)) => {
             let run_chase = instruments.run_chase;
-            let mut chasing = Chasing::new(slice.elements, actor.group_bytes, seed, run_chase);
-            chasing.warm_up_beside(actor.llc_multiple);
-            Some(Box::new(chasing))
+            let laying = if actor.is_beyond_caches() { Laying::PastCaches } else { Laying::Plain };
+            let chase = Chasing::new(slice.elements, actor.group_bytes, (seed, laying), run_chase);
+            Some(Box::new(chase))
         }
         (ActorLoop::Compute(compute_loop), JobSlices::Nothing) => {
             Some(Box::new(Computing::new(compute_loop, instruments.run_flops)))

@@ -95,9 +95,9 @@ fn sets_on_memory_follow_the_caches_and_the_room() {
     };
     assert_eq!(
         memory(&machine(260 * MIB, 64 << 30), standard()),
-        (1024, Some(1024.0 / 4.0 / 260.0))
+        (2048, Some(2048.0 / 4.0 / 260.0))
     );
-    assert_eq!(memory(&machine(1024 * MIB, 64 << 30), standard()), (1024, Some(0.25)));
+    assert_eq!(memory(&machine(1024 * MIB, 64 << 30), standard()), (2048, Some(0.5)));
     let unknown = {
         let mut machine = machine(260 * MIB, 64 << 30);
         machine.caches.clear();

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use nearfar_kernels::{
-    Chase, Constants, FlopOperation, Flops, Operands, Pattern, Precision, Variant, add_in_sequence,
-    find,
+    Chase, Constants, FlopOperation, Flops, Laying, Operands, Pattern, Precision, Variant,
+    add_in_sequence, find,
 };
 use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_record::CountedQuantity;
@@ -154,7 +154,7 @@ impl<'a> Workplace<'a> {
             KnownWork::Chase => {
                 let memory = self.local()?.as_f64_mut();
                 let nodes = size_of_val(memory) / Chase::NODE_BYTES;
-                let mut chase = Chase::new(memory, nodes, 1);
+                let mut chase = Chase::new(memory, nodes, 1, Laying::Plain);
                 between(set, || chase.run(ACCESSES))?;
                 match chase.is_on_course() {
                     true => Ok(0.0),

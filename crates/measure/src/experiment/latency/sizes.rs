@@ -17,9 +17,12 @@ const PAGE: u64 = 4 * KIB;
 const SMALLEST_ON_MEMORY: u64 = 64 * MIB;
 const SMALLEST: u64 = 8 * KIB;
 
-/// A pass through more takes most of a second. The case says by its multiple of the caches
-/// what a set that was cut off is worth.
-const LARGEST: u64 = GIB;
+/// To lay and prove more takes most of a second. The case says by its multiple of the caches what a set
+/// that was cut off is worth.
+const LARGEST: u64 = 2 * GIB;
+
+/// Where the caches are not known: then the chase makes a whole pass first.
+const BESIDE_UNKNOWN_CACHES: u64 = GIB;
 
 /// How many sizes a curve has where time is short, with that on memory.
 const FEW: usize = 6;
@@ -36,7 +39,8 @@ pub(super) fn memory_bytes(setting: Setting<'_>, cpu: u32, node: u32) -> u64 {
         return (forced / PAGE).max(1) * PAGE;
     }
     let caches = setting.places.cache_bytes([cpu], &[node]);
-    let wanted = caches.map_or(LARGEST, |bytes| bytes.saturating_mul(2 * LINES_PER_NODE));
+    let wanted =
+        caches.map_or(BESIDE_UNKNOWN_CACHES, |bytes| bytes.saturating_mul(2 * LINES_PER_NODE));
     let wanted = wanted.clamp(SMALLEST_ON_MEMORY, LARGEST).next_multiple_of(2 * MIB);
     let room = setting.available_on(node).map_or(u64::MAX, |bytes| bytes / 4);
     (wanted.min(room) / PAGE).max(1) * PAGE
