@@ -1,7 +1,7 @@
 //! What a program's time is made of, and its time where it has not run.
 //!
 //! ```text
-//! T = ((core)^q + (m)^q)^(1/q)          m = lines t(b, r) + bytes / (B(r) - g)
+//! T = || a, bytes / (B(r) - g) ||_2.5   a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
 //! b = g + n bytes / T                   what crosses beside it and for all n copies of it
 //! ```
 //!

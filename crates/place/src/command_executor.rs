@@ -260,7 +260,6 @@ mod tests {
             timeout_ns: timeout.map(nearfar_units::nanoseconds),
             counters: None,
             pressures: Vec::new(),
-            pressures: Vec::new(),
         };
         CommandExecutor::new(&commands, interrupt).unwrap()
     }

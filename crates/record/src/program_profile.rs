@@ -68,8 +68,7 @@ pub struct PressureRuns {
     pub placed_share: Option<f64>,
 }
 
-/// What a program's time is made of: seconds = ||(||(core, lines x latency)||, bytes / what is left of
-/// the bandwidth)||.
+/// What a program's time is made of; docs/models/programs.md has the law.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

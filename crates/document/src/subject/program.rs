@@ -189,7 +189,7 @@ fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
     if !of.is_same_machine {
         notes.push(format!(
             "Its runs were on {}: core time is taken as it was there, and times are not compared.",
-            of.host
+            of.ran_on
         ));
     }
     let table = Table::new(

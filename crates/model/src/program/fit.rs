@@ -1,8 +1,8 @@
 //! What a program's time is made of, by runs alone and beside known traffic.
 //!
 //! Least squares of the logarithms of the times, and of what the threads beside the program lose by
-//! it: a stream that does not pause waits for its lines as the program does, x t(b, r) + 1 / (B(r) - b
-//! of the program) for each byte, with x from the moments before the program started. So the
+//! it: a stream that does not pause waits for its lines as the program does, ||x t(b, r), 1 / (B(r) -
+//! bytes/s of the program)|| for each byte, with x from the moments before the program started. So the
 //! program's own traffic shows without counters. A few runs do not fix six parameters: expectations
 //! that weigh little hold those that nothing tells of.
 //! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
@@ -11,7 +11,7 @@
 use nearfar_record::ProgramParts;
 use nearfar_stats::{FitRule, Loss, drawn_residuals, fit, normal_quantile};
 
-use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
+use super::law::{Beside, LIMIT_SHARPNESS, MemoryLaw, SolvedProgram, smooth_sum, solve};
 use crate::latency::{FamilyLaw, LatencyLaw};
 
 /// A program's runs alone, or beside one kind of traffic.
@@ -159,12 +159,13 @@ fn stream_beside(
     run: &MemoryRun,
 ) -> Option<f64> {
     let capacity = memory.capacity(read_share)?;
+    let power = |value: f64| value.powf(LIMIT_SHARPNESS);
     // Above its law's capacity a stream is all transfer.
-    let waits = (1.0 / before - 1.0 / capacity).max(0.0);
-    let transfers = 1.0 / before - waits;
+    let waits = power(1.0 / before) - power(1.0 / capacity);
+    let waits = waits.max(0.0).powf(1.0 / LIMIT_SHARPNESS);
     let alone = memory.access_seconds(read_share, before.min(0.99 * capacity))?;
     let own = (solved.traffic - run.beside.traffic).max(0.0);
-    let left = (capacity - own) / capacity;
-    let slower = solved.access_seconds / alone;
-    (left > 0.0).then(|| 1.0 / (waits * slower + transfers / left))
+    let left = (capacity - own) * (before / capacity).max(1.0);
+    let slower = waits * solved.access_seconds / alone;
+    (left > 0.0).then(|| 1.0 / smooth_sum(slower, 1.0 / left, LIMIT_SHARPNESS))
 }

@@ -10,7 +10,9 @@ use super::figures::{PartEstimates, alone, estimate};
 use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
 use crate::class_rule::ClassRule;
 use crate::classes::classes;
-use crate::latency::{FamilyLaw, LatencyLaw, latency};
+use crate::latency::{
+    CurveFamily, FamilyLaw, Latency, LatencyLaw, LoadedAccess, LoadedCurve, latency,
+};
 use crate::record_figures::RecordFigures;
 
 /// What is asked of a program.
@@ -33,8 +35,8 @@ impl ProgramQuestion {
 pub struct ProgramAnswer {
     /// The program.
     pub program: String,
-    /// Where its runs were.
-    pub host: String,
+    /// The host of its runs.
+    pub ran_on: String,
     /// Whether the record is of that machine.
     pub is_same_machine: bool,
     /// Copies of it that run at the same time.
@@ -146,8 +148,11 @@ pub fn predict_program(
     let mut places: Vec<PlaceTime> = Vec::new();
     for family in &model.families {
         let pair = (family.initiator, family.memory_node);
-        let law = family.law.as_result().map_err(String::from);
-        let time = law.clone().and_then(|law| time_at(profile, law, asked, is_same_machine));
+        let law = law_of(&model, family);
+        let time = law
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|law| time_at(profile, law, asked, is_same_machine));
         let ratio = |time: &Estimate<Seconds>| {
             let alone = measured.as_ref()?.value.0;
             let ends = time.interval.map(|ends| ends.map(|it| Ratio(it.0 / alone)));
@@ -182,7 +187,7 @@ pub fn predict_program(
     places.sort_by(|one, other| key(one).total_cmp(&key(other)));
     Ok(ProgramAnswer {
         program: profile.name.clone(),
-        host: profile.host.clone(),
+        ran_on: profile.host.clone(),
         is_same_machine,
         copies: asked.copies,
         beside: BytesPerSecond(asked.beside.traffic),
@@ -222,5 +227,37 @@ pub fn home_family(record: &Record, initiator: u32, node: u32) -> Result<FamilyL
     let family = family.ok_or_else(|| {
         format!("it holds no latency beside traffic of initiator {initiator} on node {node}")
     })?;
-    family.law.as_result().cloned().map_err(String::from)
+    law_of(&model, family)
+}
+
+/// Loaded points below which a law is none.
+const FEWEST_POINTS: usize = 4;
+
+/// The law of a pair, also where load hardly makes accesses longer: a program can be slowed down by
+/// others all the same, because they take its bandwidth.
+fn law_of(model: &Latency, family: &CurveFamily) -> Result<FamilyLaw, String> {
+    let why = match family.law.as_result() {
+        Ok(law) => return Ok(law.clone()),
+        Err(why) => why.to_string(),
+    };
+    let is_own = |it: &&LoadedCurve| {
+        (it.initiator, it.memory_node) == (family.initiator, family.memory_node)
+    };
+    let curves: Vec<&LoadedCurve> = model.curves.iter().filter(is_own).collect();
+    let idle = curves.iter().find_map(|curve| curve.idle.as_ref());
+    let idle = idle.map(|it| LoadedAccess { read_share: 1.0, traffic: 0.0, ns: it.value.0 });
+    let loaded = curves.iter().flat_map(|curve| {
+        let read_share = curve.read_share.as_ref().map(|it| it.value.0);
+        curve.points.iter().filter_map(move |point| {
+            let (traffic, ns) = (point.traffic.value.0, point.time.value.0);
+            Some(LoadedAccess { read_share: read_share?, traffic, ns })
+        })
+    });
+    let points: Vec<LoadedAccess> = idle.into_iter().chain(loaded).collect();
+    match points.first() {
+        Some(first) if first.traffic <= 0.0 && points.len() > FEWEST_POINTS => {
+            FamilyLaw::through(&points, Vec::new()).ok_or(why)
+        }
+        _ => Err(why),
+    }
 }

@@ -22,7 +22,7 @@ fn runs(core: f64, lines: f64, bytes: f64) -> Vec<MemoryRun> {
         let mut before = used * CAPACITY;
         for _ in 0..200 {
             let alone = queued(100.0, (before / CAPACITY).min(0.99));
-            before = 0.5 * (before + used * CAPACITY * during / alone);
+            before += 0.1 * (used * CAPACITY * during / alone - before);
         }
         let beside = Beside { traffic: used * CAPACITY, read_share: 1.0 };
         let before = (used > 0.0).then_some((before, 0.002));
