@@ -17,7 +17,7 @@ pub use kernel_files::kernel_files;
 pub use machine_file::machine_file;
 pub use mappings::{numa_maps, smaps};
 pub use memory_modules::memory_modules;
-pub use profile::profile;
+pub use profile::{profile, program_profile};
 pub use program_file::program_file;
 pub use record::record;
 pub use topology::{synthetic, xml};
@@ -53,11 +53,12 @@ const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome) -> Reader {
 }
 
 /// All readers.
-pub const READERS: [Reader; 14] = [
+pub const READERS: [Reader; 15] = [
     reader("record", record),
     reader("machine_file", machine_file),
     reader("profile", profile),
     reader("program_file", program_file),
+    reader("program_profile", program_profile),
     Reader { in_c: true, ..reader("xml", xml) },
     Reader { in_c: true, ..reader("synthetic", synthetic) },
     reader("cpu_list", cpu_list),

@@ -28,7 +28,7 @@ pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
 pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::{LatencyQuestion, Point, PredictArguments, Split};
-pub use profile::ProfileArguments;
+pub use profile::{PressureKind, ProfileArguments};
 pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use nearfar_record::host_name;
-use nearfar_record::{Header, Profile, Record, read_record, record_name, state_folder};
+use nearfar_record::{
+    AnyProfile, Header, Profile, ProgramProfile, Record, read_record, record_name, state_folder,
+};
 
 use crate::output;
 use crate::progress::Waiting;
@@ -59,6 +61,16 @@ pub fn read_header(path: &Path) -> anyhow::Result<Header> {
 /// Reads a profile; `-` is standard input.
 pub fn read_profile(path: &Path) -> anyhow::Result<Profile> {
     read_by(path, "profile", nearfar_record::read_profile)
+}
+
+/// Reads a profile of either kind.
+pub fn read_any_profile(path: &Path) -> anyhow::Result<AnyProfile> {
+    read_by(path, "profile", nearfar_record::read_any_profile)
+}
+
+/// Reads a profile of a program beside loads.
+pub fn read_program_profile(path: &Path) -> anyhow::Result<ProgramProfile> {
+    read_by(path, "profile", nearfar_record::read_program_profile)
 }
 
 /// What `read` makes of a file of that kind.

@@ -38,7 +38,7 @@ pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     for sample in &record.samples {
         let case = cases.get(sample.case.as_str());
         let has_run = sample.run.is_some() || sample.workload.is_some();
-        for position in 0..sample.actors.len().max(usize::from(has_run)) {
+        for position in 0..sample.actors.len() + usize::from(has_run) {
             write_actor(record, case, sample, position, &mut writer)?;
         }
     }

@@ -176,6 +176,7 @@ pub(crate) const WORDS: Option<Unit> = None;
 pub(crate) const GB: Option<Unit> = Some(Unit::GbPerS);
 pub(crate) const GFLOP: Option<Unit> = Some(Unit::GflopPerS);
 pub(crate) const NS: Option<Unit> = Some(Unit::Ns);
+pub(crate) const SECONDS: Option<Unit> = Some(Unit::S);
 pub(crate) const ONE: Option<Unit> = Some(Unit::One);
 
 impl Column {

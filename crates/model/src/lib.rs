@@ -33,6 +33,7 @@ mod pairs;
 mod place;
 mod profiled_demand;
 mod profiled_program;
+mod program;
 mod record_figures;
 mod roofline;
 mod roofs;
@@ -123,6 +124,12 @@ pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
+pub use program::{
+    Beside, BoundBy, BoundShares, DeclaredPhase, FittedProgram, MemoryLaw, MemoryRun,
+    PartEstimates, PlaceTime, ProgramAnswer, ProgramQuestion, RunsBeside, SolvedProgram, bound,
+    declared_parts, fit_profile, fit_program, home_family, load_share, memory_runs,
+    predict_program, pressure_runs, runs_beside, solve, time_at,
+};
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{
     AtRoofs, BandwidthRoof, Ceiling, Chart, Corner, Expected, HybridRoof, HybridStanding,

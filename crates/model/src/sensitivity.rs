@@ -166,7 +166,7 @@ pub fn sensitivity(
 
 fn place_of_command(place: &Coordinates) -> Option<&CommandCoordinates> {
     match place {
-        Coordinates::Commands(place) => Some(place),
+        Coordinates::Commands(place) if place.load.is_none() => Some(place),
         _ => None,
     }
 }

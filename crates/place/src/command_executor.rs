@@ -3,13 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{
     Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
 };
 use nearfar_record::{
     Case, Command, CommandInputs, CommandProgram, CommandRun, Executor as ExecutorKind, Reason,
-    ReasonCode,
+    ReasonCode, StreamsAlone,
 };
+use nearfar_units::nanoseconds;
 use regex::Regex;
 
 use crate::command_run::{Ended, run_command};
@@ -29,7 +31,13 @@ pub struct CommandExecutor {
     warm: HashSet<String>,
     /// Counters that are read of every run.
     counters: Option<ProgramCounters>,
+    /// Runs the streams beside programs.
+    streams: Option<NativeExecutor>,
 }
+
+/// How long streams run by themselves before the program beside them starts: as long as a window of the
+/// suite `quick`.
+const ALONE: Duration = Duration::from_millis(100);
 
 /// What counts of a program's output.
 #[derive(Debug)]
@@ -70,7 +78,13 @@ impl CommandExecutor {
             made: Instant::now(),
             warm: HashSet::new(),
             counters: None,
+            streams: None,
         })
+    }
+
+    /// Runs the streams of cases by this.
+    pub fn with_streams(self, streams: NativeExecutor) -> Self {
+        Self { streams: Some(streams), ..self }
     }
 
     /// Reads these counters of every run.
@@ -93,7 +107,8 @@ impl CommandExecutor {
             Ok(pages) => (Some(pages), None),
             Err(why) => (None, Some(why)),
         };
-        let run = CommandRun { metric, pages, pages_unknown, cpus_seen: cpus, counts };
+        let run =
+            CommandRun { metric, pages, pages_unknown, cpus_seen: cpus, counts, before: None };
         Ok(Window {
             start,
             length: took,
@@ -105,13 +120,49 @@ impl CommandExecutor {
     }
 }
 
+impl CommandExecutor {
+    /// A run beside the other actors of its case.
+    fn window_beside(
+        &mut self,
+        command: &Command,
+        streams: &Case,
+        round: u32,
+    ) -> Result<Window, Failure> {
+        let start = self.made.elapsed();
+        let Some(mut executor) = self.streams.take() else {
+            let text = "nothing here runs streams beside a program; please report this".into();
+            return Err(Failure::Refused(Reason { code: ReasonCode::NoVariant, text }));
+        };
+        let mut seen = None;
+        let both = executor.run_beside(streams, (round, ALONE), || {
+            let window = self.window(command)?;
+            let length = window.length;
+            seen = Some(window);
+            Ok(length)
+        });
+        self.streams = Some(executor);
+        let [before, during] = both?;
+        let Some(window) = seen else { return Err(Failure::Interrupted) };
+        let before = StreamsAlone { window_ns: nanoseconds(before.length), actors: before.actors };
+        let run = window.run.map(|run| CommandRun { before: Some(before), ..run });
+        let disturbances = during.disturbances;
+        Ok(Window { start, run, actors: during.actors, disturbances, ..window })
+    }
+}
+
+/// What runs beside a case's program; `None` where nothing does.
+fn streams_of(case: &Case) -> Option<Case> {
+    let (_, streams) = case.actors.split_last().filter(|(_, streams)| !streams.is_empty())?;
+    Some(Case { actors: streams.to_vec(), ..case.clone() })
+}
+
 impl Executor for CommandExecutor {
     fn kind(&self) -> ExecutorKind {
         ExecutorKind::Native
     }
 
     fn variants(&self) -> OfferedVariants {
-        OfferedVariants::default()
+        self.streams.as_ref().map_or_else(OfferedVariants::default, Executor::variants)
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {
@@ -125,7 +176,12 @@ impl Executor for CommandExecutor {
         self.made.elapsed()
     }
 
-    fn begin_round(&mut self, _cases: &[&Case]) {}
+    fn begin_round(&mut self, cases: &[&Case]) {
+        if let Some(streams) = &mut self.streams {
+            let beside: Vec<Case> = cases.iter().filter_map(|case| streams_of(case)).collect();
+            streams.begin_round(&beside.iter().collect::<Vec<_>>());
+        }
+    }
 
     fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
         let Some(command) = case.command() else {
@@ -139,7 +195,12 @@ impl Executor for CommandExecutor {
             self.window(command)?;
             self.warm.insert(command.label.clone());
         }
-        (0..request.count).map(|_| self.window(command)).collect()
+        match streams_of(case) {
+            Some(streams) => (0..request.count)
+                .map(|_| self.window_beside(command, &streams, request.round))
+                .collect(),
+            None => (0..request.count).map(|_| self.window(command)).collect(),
+        }
     }
 
     fn peak_resident_bytes(&self) -> Option<u64> {
@@ -155,6 +216,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::command_run::run_once;
 
     fn case(program: &str, arguments: &[&str]) -> Case {
         let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
@@ -166,6 +228,7 @@ mod tests {
                 initiator: 0,
                 cpu_node: Some(node),
                 memory_node: Some(node),
+                load: None,
             })],
             actors: vec![Actor::Command(Command {
                 label: "it".into(),
@@ -196,6 +259,7 @@ mod tests {
             metric,
             timeout_ns: timeout.map(nearfar_units::nanoseconds),
             counters: None,
+            pressures: Vec::new(),
         };
         CommandExecutor::new(&commands, interrupt).unwrap()
     }
@@ -300,6 +364,67 @@ mod tests {
         let (code, text) = refusal(run(Some("t=(.*)"), None, &case("echo", &["u=1"])));
         assert_eq!(code, ReasonCode::NoMetric);
         assert!(text.contains("u=1"), "{text}");
+    }
+
+    /// A process that outlives the one that started it makes a time that is not that of its work.
+    #[test]
+    fn a_first_run_is_timed_or_says_why_it_does_not_count() {
+        let of = |script: &str| {
+            let case = case("sh", &["-c", script]);
+            run_once(case.command().unwrap(), &Interrupt::default())
+        };
+        assert!(of("true").is_ok());
+        let failed = of("echo no disk; exit 7").unwrap_err();
+        assert!(failed.contains("status 7") && failed.contains("no disk"), "{failed}");
+        let forked = of("sleep 5 >&- 2>&- &").unwrap_err();
+        assert!(forked.contains("go on"), "{forked}");
+        assert!(run_once(case("/no/such", &[]).command().unwrap(), &Interrupt::default()).is_err());
+    }
+
+    /// The streams of a case run before its program and beside it, counted each time.
+    #[test]
+    fn streams_run_before_a_program_and_beside_it() {
+        let cpus: Vec<u32> = nearfar_sys::thread_cpus().unwrap().iter().collect();
+        let [first, .., last] = cpus[..] else { return };
+        let machine = nearfar_topology::read_live("/".as_ref()).unwrap();
+        let streams = NativeExecutor::new(
+            machine,
+            nearfar_record::TrafficMethod::Allocate,
+            None,
+            7,
+            Interrupt::default(),
+        );
+        let mut executor = executor(None, None, None, Interrupt::default()).with_streams(streams);
+        let mut planned = case("sleep", &["0.05"]);
+        let memory = planned.actors[0].memory().unwrap().clone();
+        if let Actor::Command(command) = &mut planned.actors[0] {
+            command.binding.cpus = nearfar_machine::CpuSet::single(first);
+        }
+        let stream = nearfar_record::Stream {
+            kernel: "load".into(),
+            variant: "portable".into(),
+            binding: Binding { cpus: nearfar_machine::CpuSet::single(last), memory },
+            write_memory: None,
+            threads: 1,
+            pinning: nearfar_record::Pinning::OnePerCore,
+            thread_cpus: vec![last],
+            working_set_bytes: 1 << 20,
+            llc_multiple: None,
+            pages: nearfar_record::Pages::Small,
+            pause_cycles: 0,
+        };
+        planned.actors.insert(0, Actor::Stream(stream));
+        executor.begin_round(&[&planned]);
+        let request =
+            WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_nanos(1) };
+        let windows = executor.run(&planned, request).unwrap();
+        let [window] = &windows[..] else { panic!("{windows:?}") };
+        let before = window.run.as_ref().unwrap().before.as_ref().unwrap();
+        assert!(window.length >= Duration::from_millis(50), "{window:?}");
+        assert!(before.window_ns >= 100_000_000);
+        for actor in [&window.actors[0], &before.actors[0]] {
+            assert!(actor.useful_bytes > 0 && actor.proof.is_some(), "{actor:?}");
+        }
     }
 
     /// Without an end of it and of its child the test would not end either.

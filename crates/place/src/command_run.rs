@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nearfar_machine::CpuSet;
 use nearfar_measure::{Failure, Interrupt};
 use nearfar_record::{Command, PageNodes, Reason, ReasonCode};
-use nearfar_sys::kill_process_group;
+use nearfar_sys::{kill_process_group, process_numbers};
 
 use crate::launch::{NotLaunched, launch};
 use crate::output_tail::{OutputTail, last_lines};
@@ -36,6 +36,41 @@ pub(crate) struct Ended {
     /// CPUs on which its threads were seen.
     pub cpus: CpuSet,
 }
+
+/// How long a program runs, by a run whose figures do not count otherwise.
+///
+/// # Errors
+/// Why there is no such run, in words: it fails, or what it started outlives it, so that its time is
+/// not that of its work.
+pub fn run_once(command: &Command, interrupt: &Interrupt) -> Result<Duration, String> {
+    let mark = format!("{MARK}={}", std::process::id());
+    let mut marked = command.clone();
+    marked.environment.insert(MARK.into(), std::process::id().to_string());
+    let ended = run_command(&marked, None, interrupt).map_err(|why| match why {
+        Failure::Refused(reason) => reason.text,
+        Failure::Interrupted => "it was ended before its first run had".into(),
+    })?;
+    // What is about to end with it may.
+    std::thread::sleep(FIRST_LOOK);
+    let is_marked = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    let all = process_numbers(Path::new("/")).unwrap_or_default();
+    let left: Vec<String> = all.iter().filter(|it| is_marked(it)).map(u32::to_string).collect();
+    match left.is_empty() {
+        true => Ok(ended.took),
+        false => Err(format!(
+            "{} ended while processes that it started go on ({}): its time is not that of its work; \
+             start what works in the foreground",
+            command.label,
+            left.join(", ")
+        )),
+    }
+}
+
+/// The variable by which what a first run started is known.
+const MARK: &str = "NEARFAR_FIRST_RUN";
 
 /// Runs a program to its end.
 ///

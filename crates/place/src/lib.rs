@@ -36,6 +36,7 @@ mod watch;
 mod weights;
 
 pub use command_executor::CommandExecutor;
+pub use command_run::run_once;
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};

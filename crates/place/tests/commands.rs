@@ -47,6 +47,7 @@ fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
         metric: Some(Metric { pattern: pattern.into(), unit: None, better: Better::Higher }),
         timeout_ns: None,
         counters: Some(counters.tried()),
+        pressures: Vec::new(),
     };
     let inputs = Inputs {
         experiments: vec![Experiment::Commands],

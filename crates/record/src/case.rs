@@ -276,10 +276,10 @@ impl Actor {
 }
 
 impl Case {
-    /// The program that it runs, if it is a run of one.
+    /// The program that it runs, if it is a run of one: its last actor, after the streams beside it.
     pub fn command(&self) -> Option<&Command> {
-        match self.actors.as_slice() {
-            [Actor::Command(command)] => Some(command),
+        match self.actors.last() {
+            Some(Actor::Command(command)) => Some(command),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::{RunCount, TriedCounter};
-use crate::sample::PageNodes;
+use crate::sample::{ActorSample, PageNodes};
 
 /// A program under a binding: an actor that moves data in its own way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,22 @@ pub struct CommandInputs {
     /// Counters that were to be read of every run, as they were tried out before; null where
     /// nobody asked for them.
     pub counters: Option<Vec<TriedCounter>>,
+    /// What each program runs beside, in turns with runs alone; programs that knew none left it out.
+    #[serde(default)]
+    pub pressures: Vec<Pressure>,
+}
+
+/// Threads of ours that load a program's memory while it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Pressure {
+    /// Kernel, or a mix, by its name.
+    pub kernel: String,
+    /// As of a stream.
+    pub pause_cycles: u32,
+    /// The CPUs of its threads, one on each.
+    pub cpus: CpuSet,
 }
 
 /// A program that is run.
@@ -163,6 +179,21 @@ pub struct CommandRun {
     /// left the list out.
     #[serde(default)]
     pub counts: Vec<RunCount>,
+    /// What the streams beside it moved just before it started; null for a run alone.
+    #[serde(default)]
+    pub before: Option<StreamsAlone>,
+}
+
+/// The streams of a case over a window without its program, in which the same threads run on the same
+/// pages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StreamsAlone {
+    /// Length of the window, ns.
+    pub window_ns: u64,
+    /// As the sample's.
+    pub actors: Vec<ActorSample>,
 }
 
 words!(Better);

@@ -404,6 +404,9 @@ pub struct CommandCoordinates {
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,
+    /// Threads that load the same memory beside it; null for a run alone.
+    #[serde(default)]
+    pub load: Option<LatencyLoad>,
 }
 
 /// One of the papers' programs: on one node's memory by the threads of one initiator

@@ -25,6 +25,7 @@ mod line;
 mod listed_record;
 mod profile;
 mod profile_reader;
+mod program_profile;
 mod reader;
 mod record;
 mod sample;
@@ -40,7 +41,8 @@ pub use absent::{Absence, Absent, Reason, ReasonCode};
 pub use case::{Actor, Case, Chase, Compute, PAUSED_BYTES, Pages, Pinning, Stream};
 pub use check::{Check, Standing};
 pub use command::{
-    Better, Command, CommandInputs, CommandPlacement, CommandProgram, CommandRun, Metric,
+    Better, Command, CommandInputs, CommandPlacement, CommandProgram, CommandRun, Metric, Pressure,
+    StreamsAlone,
 };
 pub use contradiction::History;
 pub use coordinates::{
@@ -66,6 +68,10 @@ pub use profile::{
     ProfiledProgram, ProgramEnd,
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
+pub use program_profile::{
+    AnyProfile, PROGRAM_SCHEMA, PressureRuns, ProgramParts, ProgramProfile, read_any_profile,
+    read_program_profile,
+};
 pub use reader::{MAX_LINE_BYTES, ReadError, read_header, read_record, read_record_with};
 pub use record::{FileEnd, Record};
 pub use sample::{

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use nearfar_units::{excerpt, excerpt_of};
+use serde::de::DeserializeOwned;
 
 use crate::contradiction::check_count;
 use crate::profile::{AccessShares, PROFILE_SCHEMA, Profile, ProfileCounter};
@@ -21,11 +22,12 @@ pub enum ProfileError {
     TooLong,
     /// The format is another.
     #[error(
-        "the profile's format is '{}'; this program reads {PROFILE_SCHEMA}, as `nearfar profile --out \
+        "the profile's format is '{}'; this program reads {wanted}, as `nearfar profile {}--out \
          FILE -- PROGRAM` writes it",
-        excerpt(found)
+        excerpt(found),
+        if *wanted == PROFILE_SCHEMA { "" } else { "--pressure " }
     )]
-    Schema { found: String },
+    Schema { found: String, wanted: &'static str },
     /// It is not what it should be.
     #[error("the profile cannot be understood: {what}")]
     Malformed { what: String },
@@ -36,15 +38,32 @@ pub enum ProfileError {
 /// # Errors
 /// When the input fails, is no profile of this format, or holds a number that cannot be.
 pub fn read_profile(input: impl Read) -> Result<Profile, ProfileError> {
+    let profile: Profile = parse_profile(input, PROFILE_SCHEMA)?;
+    check(&profile).map_err(|what| malformed(&what))?;
+    Ok(profile)
+}
+
+fn malformed(what: &str) -> ProfileError {
+    const LONGEST: usize = 400;
+    ProfileError::Malformed { what: excerpt_of(what, LONGEST) }
+}
+
+/// All of an input, where it is no longer than a profile can be.
+pub(crate) fn profile_text(input: impl Read) -> Result<Vec<u8>, ProfileError> {
     let mut text = Vec::new();
     input.take(MAX_PROFILE_BYTES + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MAX_PROFILE_BYTES {
-        return Err(ProfileError::TooLong);
+    match text.len() as u64 > MAX_PROFILE_BYTES {
+        true => Err(ProfileError::TooLong),
+        false => Ok(text),
     }
-    let malformed = |what: &str| {
-        const LONGEST: usize = 400;
-        ProfileError::Malformed { what: excerpt_of(what, LONGEST) }
-    };
+}
+
+/// Reads JSON whose `schema` is this one.
+pub(crate) fn parse_profile<P: DeserializeOwned>(
+    input: impl Read,
+    wanted: &'static str,
+) -> Result<P, ProfileError> {
+    let text = profile_text(input)?;
     #[derive(serde::Deserialize)]
     struct Beginning {
         schema: Option<String>,
@@ -52,13 +71,12 @@ pub fn read_profile(input: impl Read) -> Result<Profile, ProfileError> {
     let beginning: Beginning =
         serde_json::from_slice(&text).map_err(|error| malformed(&error.to_string()))?;
     match beginning.schema {
-        Some(schema) if schema == PROFILE_SCHEMA => (),
-        found => return Err(ProfileError::Schema { found: found.unwrap_or_default() }),
+        Some(schema) if schema == wanted => (),
+        found => {
+            return Err(ProfileError::Schema { found: found.unwrap_or_default(), wanted });
+        }
     }
-    let profile: Profile =
-        serde_json::from_slice(&text).map_err(|error| malformed(&error.to_string()))?;
-    check(&profile).map_err(|what| malformed(&what))?;
-    Ok(profile)
+    serde_json::from_slice(&text).map_err(|error| malformed(&error.to_string()))
 }
 
 /// What every profile is.

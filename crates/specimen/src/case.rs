@@ -247,7 +247,22 @@ fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Act
         environment: BTreeMap::new(),
         binding: Binding { cpus: cpus_of(machine, *initiator), memory },
     };
-    (format!("commands/{label}/initiator{initiator}/{on}"), vec![Actor::Command(command)])
+    let mut id = format!("commands/{label}/initiator{initiator}/{on}");
+    let mut actors = vec![Actor::Command(command)];
+    if let (Some(load), Some(node)) = (&place.load, memory_node) {
+        let LatencyLoad { kernel, variant, pause_cycles, .. } = load;
+        let all = cpus_of(machine, *initiator);
+        // The first half is the program's.
+        let half = all.len() / 2;
+        let (own, others) = (all.iter().take(half).collect(), all.iter().skip(half).collect());
+        if let Actor::Command(command) = &mut actors[0] {
+            command.binding.cpus = own;
+        }
+        let beside = stream(kernel, variant, others, MemoryPolicy::Preferred(*node));
+        actors.insert(0, Actor::Stream(Stream { pause_cycles: *pause_cycles, ..beside }));
+        id = format!("{id}/beside/{kernel}/pause{pause_cycles}");
+    }
+    (id, actors)
 }
 
 fn of_workload(machine: &Machine, place: &WorkloadCoordinates) -> (String, Vec<Actor>) {

@@ -135,6 +135,7 @@ pub fn run_of(case: &str, round: u32, seconds: f64, metric: Option<f64>) -> Samp
         pages_unknown: None,
         cpus_seen: CpuSet::single(0),
         counts: Vec::new(),
+        before: None,
     };
     Sample { window_ns, run: Some(run), ..window(case, round, Vec::new()) }
 }

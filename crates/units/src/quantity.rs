@@ -18,6 +18,9 @@ pub enum Unit {
     /// Nanoseconds.
     #[serde(rename = "ns")]
     Ns,
+    /// Seconds.
+    #[serde(rename = "s")]
+    S,
     /// A ratio.
     #[serde(rename = "1")]
     One,
@@ -30,6 +33,7 @@ impl Unit {
             Self::GbPerS => "GB/s",
             Self::GflopPerS => "GFLOP/s",
             Self::Ns => "ns",
+            Self::S => "s",
             Self::One => "",
         }
     }
@@ -116,6 +120,10 @@ quantity!(
 quantity!(
     /// A time in ns.
     Nanoseconds, Ns, |it| it
+);
+quantity!(
+    /// A time in seconds.
+    Seconds, S, |it| it
 );
 quantity!(
     /// How many times as much, or which part.

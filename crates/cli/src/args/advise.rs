@@ -31,6 +31,10 @@ pub struct AdviseArguments {
     /// standard input
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// A program that ran beside loads (nearfar profile --pressure --out): its threads and its share of
+    /// loads are taken from there, as far as no option says otherwise
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "device"])]
+    pub program: Option<PathBuf>,
     /// The initiators that the program runs on; without it they are chosen
     #[arg(long, value_name = "LIST", value_parser = numbers)]
     pub initiators: Option<Initiators>,

@@ -12,7 +12,7 @@ use super::model::ClassArguments;
 use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 10] = [
+const LONE_QUESTIONS: [&str; 11] = [
     "share",
     "reach",
     "data",
@@ -23,12 +23,14 @@ const LONE_QUESTIONS: [&str; 10] = [
     "stream",
     "profile",
     "curve",
+    "program",
 ];
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true)
     .args(LONE_QUESTIONS).arg("point"))]
 #[command(group = clap::ArgGroup::new("lone_question").args(LONE_QUESTIONS))]
+#[command(group = clap::ArgGroup::new("beside_traffic").args(["curve", "program"]))]
 pub struct PredictArguments {
     /// The record whose classes give the alphas (those of the whole machine); - is standard
     /// input; without it and without --alpha the newest one of this host
@@ -80,13 +82,21 @@ pub struct PredictArguments {
     /// of memory, by its operational intensity
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
     pub profile: Option<PathBuf>,
+    /// A program that `nearfar profile --pressure --out FILE` ran, or a workload by the traffic that its
+    /// loops declare (@cg.A): its time at every placement, beside traffic of --bandwidth and --read-share
+    #[arg(long, value_name = "FILE|@WORKLOAD", conflicts_with_all = ["alpha", "point"])]
+    pub program: Option<String>,
+    /// Of --program: how many of it run at the same time, on the same CPUs and node
+    #[arg(long, value_name = "N", requires = "program", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub copies: u32,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json, of --curve
-    /// nearfar.predict-curve-1.json)
+    /// nearfar.predict-curve-1.json, of --program nearfar.predict-program-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -116,8 +126,18 @@ fn way(direction: TransferDirection) -> &'static str {
 }
 
 /// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 9] =
-    ["share", "reach", "data", "device", "load_share", "point", "stream", "profile", "curve"];
+const OTHER_QUESTIONS: [&str; 10] = [
+    "share",
+    "reach",
+    "data",
+    "device",
+    "load_share",
+    "point",
+    "stream",
+    "profile",
+    "curve",
+    "program",
+];
 
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
@@ -162,12 +182,13 @@ pub struct LatencyQuestion {
     /// curves of latency over traffic
     #[arg(long, requires_all = ["read_share", "bandwidth"], conflicts_with = "alpha")]
     pub curve: bool,
-    /// Of --curve: share of reads in the bytes that cross to the memory (ordinary stores read their
-    /// line first: copy has 2/3)
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "curve")]
+    /// Of --curve and --program: share of reads in the bytes that cross to the memory (ordinary stores
+    /// read their line first: copy has 2/3)
+    #[arg(long, value_name = "SHARE", value_parser = parse_share,
+          requires_all = ["beside_traffic", "bandwidth"])]
     pub read_share: Option<f64>,
-    /// Of --curve: what crosses to the memory, 120GB/s
-    #[arg(long, value_name = "RATE", requires = "curve")]
+    /// Of --curve and --program: what crosses to the memory beside them, 120GB/s
+    #[arg(long, value_name = "RATE", requires_all = ["beside_traffic", "read_share"])]
     pub bandwidth: Option<BytesPerSecond>,
     /// Of --curve: this initiator alone
     #[arg(long, value_name = "INDEX", requires = "curve")]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use nearfar_machine::CpuSet;
 use nearfar_units::parse_duration;
 
 use crate::output::AnswerForm;
@@ -38,9 +39,25 @@ pub struct ProfileArguments {
     /// replaced
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     pub out: Option<PathBuf>,
-    /// Say to which classes of this record's machine its accesses go
+    /// Say to which classes of this record's machine its accesses go; with --pressure the record
+    /// whose latency over traffic the program is understood by, in place of this host's newest
     #[arg(long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
+    /// Run the program again and again, in turns alone and beside threads that load its memory, and find
+    /// out what its time is made of (docs/models/programs.md); what that costs is said first
+    #[arg(long, requires = "command")]
+    pub pressure: bool,
+    /// Of --pressure: begin no round of runs that would end after this time
+    #[arg(long, value_name = "TIME", requires = "pressure", value_parser = seconds, default_value = "2m")]
+    pub budget: Duration,
+    /// Of --pressure: what loads the memory, a kernel and after a colon the cycles that it pauses after
+    /// each KiB; once for each kind of load
+    #[arg(long, value_name = "KERNEL[:CYCLES]", requires = "pressure", value_parser = pressure_kind)]
+    pub beside: Vec<PressureKind>,
+    /// Of --pressure: the program's CPUs, all of one initiator, whose other cores load the memory;
+    /// without it half of the first initiator's cores
+    #[arg(long, value_name = "CPUS", requires = "pressure")]
+    pub cpus: Option<CpuSet>,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
@@ -58,6 +75,19 @@ impl ProfileArguments {
     pub fn form(&self) -> AnswerForm {
         AnswerForm { as_json: self.json, full: self.full }
     }
+}
+
+/// Threads that load a program's memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PressureKind {
+    pub kernel: String,
+    pub pause_cycles: u32,
+}
+
+fn pressure_kind(text: &str) -> Result<PressureKind, String> {
+    let (kernel, pause) = text.split_once(':').unwrap_or((text, "0"));
+    let pause_cycles = pause.parse().map_err(|_| "give a kernel, or KERNEL:CYCLES".to_string())?;
+    Ok(PressureKind { kernel: kernel.into(), pause_cycles })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

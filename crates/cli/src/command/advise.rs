@@ -7,7 +7,7 @@ use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise_device, advise_each,
 };
 use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_answer};
-use nearfar_model::{Inapplicable, RecordFigures, profiled_demand};
+use nearfar_model::{Inapplicable, RecordFigures, load_share, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::{Experiment, Record};
 
@@ -32,9 +32,10 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
         refuse_elsewhere(&path, &record)?;
     }
     let mut demand = arguments.demand.demand(arguments.initiators.clone().map(|it| it.0));
-    let profile = match &arguments.profile {
-        Some(file) => Some(take_profile(file, &record, &mut demand)?),
-        None => None,
+    let profile = match (&arguments.profile, &arguments.program) {
+        (Some(file), _) => Some(take_profile(file, &record, &mut demand)?),
+        (None, Some(file)) => Some(take_program(file, &record, &mut demand)?),
+        (None, None) => None,
     };
     let patterns = arguments.demand.patterns();
     let waiting = Waiting::new("searching placements", None);
@@ -110,6 +111,29 @@ fn take_profile(
         taken.push(TakenFigure::Accesses);
     }
     Ok(AdviceProfile::new(&profile, &told, taken))
+}
+
+/// Fills a demand from the profile of a program beside loads.
+fn take_program(
+    file: &Path,
+    record: &Record,
+    demand: &mut Demand,
+) -> anyhow::Result<AdviceProfile> {
+    let profile = record_file::read_program_profile(file)?;
+    let mut taken = Vec::new();
+    let threads = u32::try_from(profile.cpus.len()).ok();
+    let cores = record.header.machine.cores.len();
+    if demand.threads.is_none()
+        && let Some(threads) = threads.filter(|&it| it as usize <= cores)
+    {
+        demand.threads = Some(threads);
+        taken.push(TakenFigure::Threads);
+    }
+    if demand.load_share.is_none() {
+        demand.load_share = Some(load_share(&profile.parts));
+        taken.push(TakenFigure::LoadShare);
+    }
+    Ok(AdviceProfile::of_program(&profile, record, taken))
 }
 
 /// What became of trying out what is recommended.

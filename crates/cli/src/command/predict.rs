@@ -5,20 +5,21 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
     Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, placements_over_two_memories,
-    predicted_streams, printable, programs_below_roofs, splits_of_processes,
+    predicted_program, predicted_streams, printable, programs_below_roofs, splits_of_processes,
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    AccessPrediction, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses, DevicePair,
-    Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramShares, Reach, RecordFigures,
-    SplitQuestion, Target, WorkSharing, classes, device_classes, flow, hybrid, latency,
-    measuring_command, profiled_point, reach_of_data, reach_of_devices, reach_of_positions,
-    roofline, sharing,
+    AccessPrediction, Beside, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses,
+    DevicePair, Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion,
+    ProgramShares, Reach, RecordFigures, SplitQuestion, Target, WorkSharing, classes,
+    device_classes, flow, hybrid, latency, measuring_command, predict_program, profiled_point,
+    reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
+use super::declared_program::declared_program;
 use super::{no_model, tried};
 use crate::args::{LatencyQuestion, Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
@@ -30,6 +31,8 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         of_splits(arguments)
     } else if let Some(profile) = &arguments.profile {
         of_profile(arguments, profile)
+    } else if let Some(program) = &arguments.program {
+        of_program(arguments, program)
     } else if !arguments.point.is_empty() {
         below_roofs(arguments)
     } else if let Some(load_share) = arguments.hybrid.load_share {
@@ -126,6 +129,26 @@ fn beside_traffic(
     let asked = CurveQuestion { read_share, traffic, initiator, memory_node };
     let answer = model.beside_traffic(&asked).map_err(anyhow::Error::msg)?;
     tell(arguments, &record, ("nearfar.predict-curve/1", answer), accesses_beside_traffic)
+}
+
+/// A program's time at every placement.
+fn of_program(arguments: &PredictArguments, named: &str) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let profile = match named.strip_prefix('@') {
+        Some(workload) => declared_program(workload, &record)?,
+        None => record_file::read_program_profile(Path::new(named))?,
+    };
+    let beside = match (arguments.curve.bandwidth, arguments.curve.read_share) {
+        (Some(traffic), Some(read_share)) => Beside { traffic: traffic.0, read_share },
+        _ => Beside::NOTHING,
+    };
+    let asked = ProgramQuestion { copies: arguments.copies, beside };
+    let answer =
+        predict_program(&RecordFigures::new(&record), &profile, &asked).map_err(|why| {
+            let command = measuring_command(&record, &[Experiment::Latency], Suite::Standard);
+            anyhow!("{why}; try `{command}`")
+        })?;
+    tell(arguments, &record, ("nearfar.predict-program/1", answer), predicted_program)
 }
 
 /// Where programs lie below the roofs.

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
-use nearfar_document::{profile_answer, write_json};
+use anyhow::{Context, anyhow, bail};
+use nearfar_document::{profile_answer, program_answer, write_json};
 use nearfar_machine::Machine;
 use nearfar_measure::{now_utc, read_environment};
-use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
+use nearfar_model::{
+    Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, RecordFigures, bound, class_shares,
+    classes, fit_profile, home_family,
+};
 use nearfar_place::{ProfileOrigin, profile_process, profile_program};
-use nearfar_record::{ClassShares, Profile, Record};
+use nearfar_record::{AnyProfile, ClassShares, Profile, ProgramProfile, Record};
 
+use super::pressure::{self, Shares};
 use super::run::{command_of, status_number, status_of_start};
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
@@ -20,23 +24,77 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
         bail!("--out names a file; what is watched may write to standard output itself");
     }
+    if arguments.pressure {
+        return under_pressure(arguments);
+    }
     if !arguments.command.is_empty() {
         return start(arguments);
     }
     let out = find_out(arguments)?;
+    let seen = arguments.file.as_deref().map(record_file::read_any_profile).transpose()?;
+    if let Some(AnyProfile::Program(profile)) = &seen {
+        return show_program(arguments, profile);
+    }
     let record = read_record(arguments)?;
-    let profile = match (&arguments.file, arguments.pid) {
-        (Some(file), _) => record_file::read_profile(file)?,
-        (None, Some(pid)) => {
+    let profile = match (seen, arguments.pid) {
+        (Some(AnyProfile::Seen(profile)), _) => *profile,
+        (_, Some(pid)) => {
             let machine = live_machine::read()?;
             profile_process(pid, &origin(&machine), arguments.seconds)
                 .with_context(|| format!("cannot watch process {pid}"))?
         }
-        (None, None) => bail!("nothing is named that could be watched"),
+        (_, None) => bail!("nothing is named that could be watched"),
     };
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
     output::answer(arguments.form(), &profile, || profile_answer(&profile))
+}
+
+/// The program in turns alone and beside threads that load its memory.
+fn under_pressure(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
+    let out = find_out(arguments)?;
+    let machine = live_machine::read_to_measure()?;
+    let shares = Shares::of(&machine, arguments.cpus.as_ref())?;
+    // Before an hour of runs: without a law they say nothing.
+    let family = pressure::family_of(arguments, &machine, &shares)?;
+    let program = pressure::program_of(&arguments.command)?;
+    let outcome = pressure::measure(arguments, program, machine, &shares)?;
+    if let Some(signal) = outcome.interrupted_by {
+        return Ok(ExitStatus::Interrupted(signal));
+    }
+    let profile = fit_profile(&RecordFigures::new(&outcome.record), &family)
+        .map_err(|why| anyhow!("what the program's time is made of is not known: {why}"))?;
+    if let Some(out) = out {
+        let json = output::json_line(&profile)?;
+        out.write(json.as_bytes())?;
+    }
+    let told = || program_answer(&profile, bound_at(&profile, Ok(&family)));
+    output::answer(arguments.form(), &profile, told)
+}
+
+/// What a program's time depends on where it ran.
+fn bound_at(
+    profile: &ProgramProfile,
+    family: Result<&FamilyLaw, String>,
+) -> Result<BoundShares, String> {
+    let family = family?;
+    let memory = MemoryLaw { law: family.law(), capacity_ratio: profile.parts.capacity_ratio };
+    bound(&profile.parts, &memory, Beside::NOTHING, 1).ok_or_else(|| "its law has no time".into())
+}
+
+/// A profile of a program beside loads, with the record that it is understood by.
+fn show_program(
+    arguments: &ProfileArguments,
+    profile: &ProgramProfile,
+) -> anyhow::Result<ExitStatus> {
+    let family = record_file::read_named_or_newest(arguments.record.as_deref())
+        .map_err(|error| format!("{error:#}"))
+        .and_then(|(_, record)| match record.header.host == profile.host {
+            true => home_family(&record, profile.initiator, profile.memory_node),
+            false => Err(format!("the record is of another machine than {}", profile.host)),
+        });
+    let family = family.as_ref().map_err(String::clone);
+    output::answer(arguments.form(), profile, || program_answer(profile, bound_at(profile, family)))
 }
 
 /// Standard output and input are the program's.

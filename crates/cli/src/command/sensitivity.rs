@@ -60,6 +60,7 @@ pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
         }),
         timeout_ns: arguments.timeout.map(nanoseconds),
         counters: None,
+        pressures: Vec::new(),
     };
     let inputs = inputs(arguments.rounds, commands);
     let record = record_header::new_of_this_machine(inputs, machine);

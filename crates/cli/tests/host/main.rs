@@ -8,5 +8,6 @@ mod interruption;
 mod job_control;
 mod launchers;
 mod own_record;
+mod pressure;
 mod schema;
 mod support;

@@ -14,10 +14,11 @@ use nearfar_document::{
 };
 use nearfar_model::{
     Classes, CurveAnswer, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid,
-    HybridAnswers, Latency, PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy, Workloads,
+    HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
+    Strategy, Workloads,
 };
 use nearfar_place::{ProcessList, RunReport};
-use nearfar_record::{Line, Profile, Seal};
+use nearfar_record::{Line, Profile, ProgramProfile, Seal};
 use nearfar_workloads::{DeviceWorkloadReport, WorkloadReport};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -30,7 +31,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 40] = [
+const FORMATS: [(&str, Generate); 42] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -53,9 +54,11 @@ const FORMATS: [(&str, Generate); 40] = [
     ("nearfar.predict-curve/1", schema::<ModelResult<CurveAnswer>>),
     ("nearfar.predict-flow/2", schema::<ModelResult<FlowPrediction>>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
+    ("nearfar.predict-program/1", schema::<ModelResult<ProgramAnswer>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
+    ("nearfar.program/1", schema::<ProgramProfile>),
     ("nearfar.ps/1", schema::<ProcessList>),
     ("nearfar.record/2", sealed_line),
     ("nearfar.record-doctor/2", schema::<RecordDoctor>),

@@ -7,7 +7,7 @@ use nearfar_advise::{
 use nearfar_machine::{Binding, Machine};
 use nearfar_model::{FlowTrust, Inapplicable, ProfiledDemand};
 use nearfar_place::Verification;
-use nearfar_record::{Estimate, Profile, Record};
+use nearfar_record::{Estimate, Profile, ProgramProfile, Record};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
@@ -91,6 +91,7 @@ pub struct AdviceProfile {
 pub enum TakenFigure {
     Threads,
     WorkingSetBytes,
+    LoadShare,
     /// Where they go without advice.
     Accesses,
 }
@@ -151,6 +152,27 @@ impl AdviceProfile {
                 .collect(),
             uneven_local_share: access.and_then(|it| it.uneven).map(|(counted, _)| counted),
             unknown: told.unknown.clone(),
+        }
+    }
+
+    /// What a program beside loads told.
+    pub fn of_program(profile: &ProgramProfile, record: &Record, taken: Vec<TakenFigure>) -> Self {
+        let elsewhere = (record.header.host != profile.host).then(|| {
+            let host = &record.header.host;
+            format!("It ran on {} and the record is of {host}.", profile.host)
+        });
+        let not_seen =
+            "Where its accesses went and how much data it has was not looked at; threads are \
+                        taken to be as many as the CPUs that it could use."
+                .to_string();
+        Self {
+            program: profile.name.clone(),
+            host: profile.host.clone(),
+            started: profile.started.clone(),
+            taken,
+            accesses: Vec::new(),
+            uneven_local_share: None,
+            unknown: elsewhere.into_iter().chain([not_seen]).collect(),
         }
     }
 }

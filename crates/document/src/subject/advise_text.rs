@@ -440,6 +440,7 @@ impl AdviceProfile {
         let words = |taken: &TakenFigure| match taken {
             TakenFigure::Threads => "threads",
             TakenFigure::WorkingSetBytes => "the size of its data",
+            TakenFigure::LoadShare => "its share of loads",
             TakenFigure::Accesses => "where its accesses go without advice",
         };
         let taken: Vec<&str> = self.taken.iter().map(words).collect();

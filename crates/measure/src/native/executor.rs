@@ -87,10 +87,10 @@ impl NativeExecutor {
         case: &Case,
         layouts: &[Layout],
         loops: &[ActorLoop<'_>],
-        request: WindowRequest,
+        (request, beside): (WindowRequest, Option<Beside<'_>>),
     ) -> Result<Vec<Window>, Failure> {
         let placed = self.pools.placed(layouts);
-        let ran = self.run_threads(case, layouts, loops, &placed, request)?;
+        let ran = self.run_threads((case, layouts, loops), &placed, (request, beside))?;
         let after = prove(&placed, "after", &self.machine)?;
         let placements: Vec<Placement> = ran
             .before
@@ -110,11 +110,13 @@ impl NativeExecutor {
                     .collect();
                 let lags = ran.walks.iter().flatten().map(|walk| walk.clock_lag(windows, index));
                 let clock_lag = lags.max().unwrap_or(0);
-                let mut disturbances = disturbances_of(case, &actors, windows.length, clock_lag);
+                let [open, close] = windows.span(index);
+                let length = close.saturating_sub(open);
+                let mut disturbances = disturbances_of(case, &actors, length, clock_lag);
                 disturbances.extend(ran.taken.iter().cloned());
                 Window {
-                    start: Duration::from_nanos(windows.edge(index).saturating_sub(made)),
-                    length: Duration::from_nanos(windows.length),
+                    start: Duration::from_nanos(open.saturating_sub(made)),
+                    length: Duration::from_nanos(length),
                     actors,
                     disturbances,
                     run: None,
@@ -128,13 +130,12 @@ impl NativeExecutor {
     /// memory first, when they have done so: they warm up meanwhile, and no window opens before.
     fn run_threads(
         &mut self,
-        case: &Case,
-        layouts: &[Layout],
-        loops: &[ActorLoop<'_>],
+        (case, layouts, loops): (&Case, &[Layout], &[ActorLoop<'_>]),
         placed: &[Placed],
-        request: WindowRequest,
+        (request, mut beside): (WindowRequest, Option<Beside<'_>>),
     ) -> Result<Ran, Failure> {
-        let meeting = &Meeting::new(Needs::of(case), request, &self.interrupt, self.instruments);
+        let meeting = Meeting::new(Needs::of(case), request, &self.interrupt, self.instruments);
+        let meeting = &if beside.is_some() { meeting.until_closed() } else { meeting };
         let (machine, pattern) = (&self.machine, &self.pattern);
         let cpus: CpuSet = layouts
             .iter()
@@ -176,8 +177,20 @@ impl NativeExecutor {
                 Ok(_) => {}
                 Err(_) => meeting.give_up(),
             }
-            let mut walks: Vec<Vec<Walk>> = layouts.iter().map(|_| Vec::new()).collect();
             let mut failure = before.as_ref().err().cloned();
+            if let Some(beside) = beside.as_mut().filter(|_| before.is_ok())
+                && meeting.wait_for_last()
+            {
+                let opened = meeting.now();
+                match beside() {
+                    Ok(took) => meeting.close([opened, opened + nanoseconds(took)]),
+                    Err(why) => {
+                        failure = Some(why);
+                        meeting.give_up();
+                    }
+                }
+            }
+            let mut walks: Vec<Vec<Walk>> = layouts.iter().map(|_| Vec::new()).collect();
             for (actor, handle) in handles {
                 match handle.join() {
                     Ok(Ok(walk)) => walks[actor].push(walk),
@@ -197,6 +210,9 @@ impl NativeExecutor {
         Ok(Ran { windows, walks, before, taken })
     }
 }
+
+/// What runs beside the threads of a case, and how long it took.
+type Beside<'b> = &'b mut dyn FnMut() -> Result<Duration, Failure>;
 
 /// Where the pages of each actor are, `when` being before or after the case.
 fn prove(placed: &[Placed], when: &str, machine: &Machine) -> Result<Vec<Proven>, Reason> {
@@ -248,6 +264,40 @@ impl Executor for NativeExecutor {
     }
 
     fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
+        self.answer(case, request, None)
+    }
+
+    fn peak_resident_bytes(&self) -> Option<u64> {
+        nearfar_sys::peak_resident_bytes(std::path::Path::new("/"))
+    }
+}
+
+impl NativeExecutor {
+    /// Runs a case of streams over a window by themselves, then over one in which something else is
+    /// done that says how long it took.
+    ///
+    /// # Errors
+    /// When the machine refuses, the program is asked to end, or what is done fails.
+    pub fn run_beside(
+        &mut self,
+        case: &Case,
+        (round, shortest): (u32, Duration),
+        mut beside: impl FnMut() -> Result<Duration, Failure>,
+    ) -> Result<[Window; 2], Failure> {
+        let request = WindowRequest { round, first: 0, count: 2, shortest };
+        let windows = self.answer(case, request, Some(&mut beside))?;
+        windows.try_into().map_err(|_| {
+            let text = "the windows are not the two that were asked for; please report this";
+            Failure::Refused(Reason { code: ReasonCode::Contradiction, text: text.into() })
+        })
+    }
+
+    fn answer(
+        &mut self,
+        case: &Case,
+        request: WindowRequest,
+        beside: Option<Beside<'_>>,
+    ) -> Result<Vec<Window>, Failure> {
         if self.interrupt.is_set() {
             return Err(Failure::Interrupted);
         }
@@ -264,7 +314,7 @@ impl Executor for NativeExecutor {
             .pools
             .make_ready(&layouts, &self.machine, &self.pattern)
             .map_err(Failure::Refused)
-            .and_then(|()| self.measure(case, &layouts, &loops, request));
+            .and_then(|()| self.measure(case, &layouts, &loops, (request, beside)));
         self.pools.end_case();
         if let Err(Failure::Refused(reason)) = &measured
             && matches!(reason.code, ReasonCode::Misplaced | ReasonCode::WrongData)
@@ -273,9 +323,5 @@ impl Executor for NativeExecutor {
             self.pools.give_up(&layouts);
         }
         measured
-    }
-
-    fn peak_resident_bytes(&self) -> Option<u64> {
-        nearfar_sys::peak_resident_bytes(std::path::Path::new("/"))
     }
 }

@@ -72,7 +72,10 @@ fn thread_sample(walk: &Walk, windows: Windows, index: u32) -> ThreadSample {
     ThreadSample {
         cpu_before: open.cpu,
         cpu_after: close.cpu,
-        useful_bytes: walk.log.done_between(windows.edge(index), windows.edge(index + 1)),
+        useful_bytes: {
+            let [open, close] = windows.span(index);
+            walk.log.done_between(open, close)
+        },
         flops: 0,
         passes: close.passes,
         core_ghz: walk.core_ghz,
@@ -135,7 +138,7 @@ mod tests {
     use crate::kernel_name::MemoryKernel;
 
     fn sample(actor_loop: &ActorLoop<'_>) -> ActorSample {
-        let windows = Windows { open: 1000, length: 1000, count: 0 };
+        let windows = Windows { open: 1000, length: 1000, count: 0, last: None };
         let stores = TrafficMethod::EvasionPossible;
         actor_sample(actor_loop, &[], &Placement::default(), stores, (windows, 0))
     }

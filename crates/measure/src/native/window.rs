@@ -28,12 +28,27 @@ pub(super) struct Windows {
     pub open: u64,
     pub length: u64,
     pub count: u32,
+    /// When the last one opens and closes, where that follows from what runs beside the threads;
+    /// a close that is not known yet lies at the end of time.
+    pub last: Option<[u64; 2]>,
 }
 
 impl Windows {
     /// The time at which window `index` opens; with `index == count` the end.
     pub fn edge(&self, index: u32) -> u64 {
-        self.open + u64::from(index) * self.length
+        match self.last {
+            Some([_, close]) if index == self.count => close,
+            _ => self.open + u64::from(index) * self.length,
+        }
+    }
+
+    /// When window `index` opens and closes. The last one that something else opens does so some time
+    /// after its edge.
+    pub fn span(&self, index: u32) -> [u64; 2] {
+        match self.last {
+            Some(last) if index + 1 == self.count => last,
+            _ => [self.edge(index), self.edge(index + 1)],
+        }
     }
 }
 
@@ -55,6 +70,9 @@ pub(super) struct Meeting<'a> {
     last_rate: AtomicU64,
     open: AtomicU64,
     length: AtomicU64,
+    /// Opening and close of a last window that follows from something else; both at the end of time
+    /// until that has happened.
+    last: Option<[AtomicU64; 2]>,
     given_up: AtomicBool,
 }
 
@@ -107,7 +125,37 @@ impl<'a> Meeting<'a> {
             last_rate: AtomicU64::new(0),
             open: AtomicU64::new(0),
             length: AtomicU64::new(0),
+            last: None,
             given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// The same with a last window that lasts until [`Self::close`].
+    pub fn until_closed(self) -> Self {
+        Self { last: Some([const { AtomicU64::new(u64::MAX) }; 2]), ..self }
+    }
+
+    /// Waits until the windows before the last one have passed; whether they have, and the threads are
+    /// not rather to end.
+    pub fn wait_for_last(&self) -> bool {
+        loop {
+            if self.is_given_up() {
+                return false;
+            }
+            let edge = self.windows().map(|it| it.edge(it.count.saturating_sub(1)));
+            if edge.is_some_and(|edge| self.now() >= edge) {
+                return true;
+            }
+            std::thread::sleep(LEAD);
+        }
+    }
+
+    /// Says when the last window opened, and closes it.
+    pub fn close(&self, [opened, closed]: [u64; 2]) {
+        if let Some([open, close]) = &self.last {
+            open.store(opened, Ordering::Relaxed);
+            // Who sees the close sees the opening.
+            close.store(closed, Ordering::Release);
         }
     }
 
@@ -183,6 +231,10 @@ impl<'a> Meeting<'a> {
             open,
             length: self.length.load(Ordering::Relaxed),
             count: self.request.count,
+            last: self.last.as_ref().map(|[opening, close]| {
+                let close = close.load(Ordering::Acquire);
+                [opening.load(Ordering::Relaxed), close]
+            }),
         })
     }
 

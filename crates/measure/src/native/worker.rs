@@ -228,6 +228,7 @@ fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk,
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
+        let windows = meeting.windows().unwrap_or(windows);
         let next = next_edge(windows, &edges);
         // Two more blocks may pass before the edge: the looks cost too much for
         // every block, and a late one would miss what happens at the edge itself.

@@ -7,6 +7,7 @@ mod families;
 mod flow;
 mod hybrid;
 mod modes;
+mod programs;
 mod random_machines;
 #[path = "../../tests/classes/random_matrix.rs"]
 mod random_matrix;
@@ -18,13 +19,14 @@ use std::process::ExitCode;
 /// A part by its name; it prints its figures and says whether its promise is kept.
 type Part = (&'static str, fn() -> bool);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("classes", random_machines::print_rates),
     ("sharing", sharing::print_errors),
     ("hybrid", hybrid::print_errors),
     ("modes", modes::print_rates),
     ("flow", flow::print_errors),
     ("families", families::print_errors),
+    ("programs", programs::print_errors),
 ];
 
 fn main() -> ExitCode {

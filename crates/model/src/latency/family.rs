@@ -183,8 +183,25 @@ impl FamilyLaw {
         self.fitted.time_ns(read_share, traffic.0).map(Nanoseconds)
     }
 
-    pub(super) fn law(&self) -> &LatencyLaw {
+    /// The law as it was fitted.
+    pub fn law(&self) -> &LatencyLaw {
         &self.fitted
+    }
+
+    /// Standard error of ln(capacity), the largest of all read shares; of a capacity that any larger one
+    /// would do for half of one.
+    pub(crate) fn capacity_error(&self) -> f64 {
+        const OPEN: f64 = 0.5;
+        let error = |share: &FamilyShare| match share.is_straight {
+            true => OPEN,
+            false => share.capacity.relative_half_width() / 1.96,
+        };
+        self.shares.iter().map(error).fold(0.0, f64::max).min(OPEN)
+    }
+
+    /// The laws of points drawn again.
+    pub(crate) fn drawn_laws(&self) -> impl Iterator<Item = &LatencyLaw> + Clone {
+        self.drawn.iter().map(|(law, _)| law)
     }
 
     /// What follows from the law, with the interval of the drawn ones; `None` where the law says

@@ -83,6 +83,7 @@ impl Machine4 {
             }),
             timeout_ns: None,
             counters: None,
+            pressures: Vec::new(),
         });
         for (label, program) in programs {
             for at in &placements {
@@ -121,5 +122,6 @@ fn coordinates(label: &str, at: &CommandPlacement) -> Coordinates {
         initiator: at.initiator,
         cpu_node: at.cpu_node,
         memory_node: at.memory_node,
+        load: None,
     })
 }

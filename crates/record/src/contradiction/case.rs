@@ -26,6 +26,7 @@ pub(super) fn check_case(
     for actor in &case.actors {
         check_actor(&header.machine, known, actor).map_err(of_case)?;
     }
+    check_beside_program(case).map_err(of_case)?;
     let cpus = case.actors.iter().flat_map(Actor::thread_cpus).copied();
     check_one_thread_each(cpus.collect()).map_err(of_case)?;
     if case.coordinates.is_empty() {
@@ -34,6 +35,25 @@ pub(super) fn check_case(
     let experiments = case.coordinates.iter().map(|coordinates| coordinates.experiment());
     match experiments.into_iter().find(|it| !inputs.experiments.contains(it)) {
         Some(experiment) => Err(of_case(format!("it is of {experiment}, which is not measured"))),
+        None => Ok(()),
+    }
+}
+
+/// Beside a program, which is the last actor, there are streams alone, on other CPUs.
+fn check_beside_program(case: &Case) -> Result<(), String> {
+    let Some((Actor::Command(command), streams)) = case.actors.split_last() else {
+        let is_program = |actor: &Actor| matches!(actor, Actor::Command(_));
+        return match case.actors.iter().any(is_program) {
+            true => Err("a program that is not its last actor".into()),
+            false => Ok(()),
+        };
+    };
+    if streams.iter().any(|actor| actor.as_stream().is_none()) {
+        return Err("beside its program is something else than streams".into());
+    }
+    match streams.iter().flat_map(Actor::thread_cpus).find(|&&it| command.binding.cpus.contains(it))
+    {
+        Some(cpu) => Err(format!("a stream and its program share CPU {cpu}")),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::history::KnownParts;
 use super::placement::MAY_BE_NEW;
+use crate::case::Actor;
 use crate::command::{Command, CommandInputs, CommandRun};
 use crate::counter::{RunCount, TriedCounter};
 use crate::header::Header;
@@ -12,15 +13,23 @@ use crate::sample::{ProofMethod, Sample};
 pub(super) fn check_run(
     header: &Header,
     known: &KnownParts,
-    command: &Command,
+    (command, streams): (&Command, &[Actor]),
     sample: &Sample,
 ) -> Result<(), String> {
-    if !sample.actors.is_empty() {
+    if streams.is_empty() && !sample.actors.is_empty() {
         return Err("threads of our own in a run of a program".into());
     }
     let Some(run) = &sample.run else {
         return Err(format!("a sample of the program {} without its run", command.label));
     };
+    match &run.before {
+        None if !streams.is_empty() => {
+            return Err("a run beside streams that does not say what they move alone".into());
+        }
+        Some(_) if streams.is_empty() => return Err("streams beside a run alone".into()),
+        Some(before) if before.window_ns == 0 => return Err("a window without length".into()),
+        _ => {}
+    }
     let asked = header.inputs.commands.as_ref();
     let wanted = asked.and_then(|commands| commands.metric_of(&command.label));
     match (wanted, run.metric) {

@@ -39,24 +39,42 @@ pub(super) fn check_sample(
 ) -> Result<(), String> {
     check_place(inputs, case, sample)?;
     check_window(inputs, case, sample)?;
-    if let Some(command) = case.command() {
-        return check_run(header, known, command, sample);
-    }
     if let Some(workload) = case.workload() {
         return check_workload(header, known, workload, sample);
     }
     if sample.workload.is_some() {
         return Err("a run of a workload in a case that has none".into());
     }
-    if sample.run.is_some() {
-        return Err("a run of a program in a case that has none".into());
+    let Some(command) = case.command() else {
+        if sample.run.is_some() {
+            return Err("a run of a program in a case that has none".into());
+        }
+        check_actors(header, known, &case.actors, (&sample.actors, sample.window_ns))?;
+        if header.executor == Executor::Native {
+            check_disturbances(case, sample)?;
+        }
+        return Ok(());
+    };
+    let streams = &case.actors[..case.actors.len() - 1];
+    check_run(header, known, (command, streams), sample)?;
+    check_actors(header, known, streams, (&sample.actors, sample.window_ns))?;
+    let before = sample.run.as_ref().and_then(|run| run.before.as_ref());
+    before.map_or(Ok(()), |it| check_actors(header, known, streams, (&it.actors, it.window_ns)))
+}
+
+/// What threads of our own did in a window.
+fn check_actors(
+    header: &Header,
+    known: &KnownParts,
+    planned: &[Actor],
+    (seen, window_ns): (&[ActorSample], u64),
+) -> Result<(), String> {
+    let threads: Vec<usize> = seen.iter().map(|actor| actor.threads.len()).collect();
+    let of_case: Vec<usize> = planned.iter().map(|actor| actor.threads() as usize).collect();
+    if threads != of_case {
+        return Err(format!("the sample's threads {threads:?} are not the case's {of_case:?}"));
     }
-    let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
-    let planned: Vec<usize> = case.actors.iter().map(|actor| actor.threads() as usize).collect();
-    if threads != planned {
-        return Err(format!("the sample's threads {threads:?} are not the case's {planned:?}"));
-    }
-    for (actor, seen) in case.actors.iter().zip(&sample.actors) {
+    for (actor, seen) in planned.iter().zip(seen) {
         check_loop(actor, seen)?;
         check_counts(seen)?;
         check_work(actor, seen)?;
@@ -65,11 +83,8 @@ pub(super) fn check_sample(
         check_proofs(header, known, actor, seen)?;
         check_page_sizes(seen.page_sizes)?;
         if header.executor == Executor::Native {
-            check_speed(actor, seen, sample.window_ns)?;
+            check_speed(actor, seen, window_ns)?;
         }
-    }
-    if header.executor == Executor::Native {
-        check_disturbances(case, sample)?;
     }
     Ok(())
 }

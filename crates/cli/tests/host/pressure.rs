@@ -1,0 +1,53 @@
+//! `profile --pressure`: programs in turns alone and beside loads.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{measuring, nearfar, run, text};
+
+fn pressed(record: &Path, program: &[&str]) -> std::process::Output {
+    let mut pressed = nearfar();
+    pressed.args(["profile", "--pressure", "--json", "--budget", "3s", "--record"]).arg(record);
+    run(pressed.arg("--").args(program))
+}
+
+/// What fails, what is over at once and what goes on in the background has no time of its own; a
+/// record without curves says how to measure them.
+#[test]
+fn a_program_is_run_beside_loads_or_it_is_said_why_not() {
+    if nearfar_sys::thread_cpus().unwrap().len() < 2 {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (without, record) = (folder.path().join("quick.jsonl"), folder.path().join("own.jsonl"));
+    let _one = measuring();
+    for (path, suite) in [(&without, "quick"), (&record, "standard")] {
+        let measure = ["characterize", "--only", "latency", "--suite", suite, "--out"];
+        let output = run(nearfar().args(measure).arg(path).args(["--window", "5ms"]));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let refused = |record: &Path, program: &[&str], why: &str| {
+        let output = pressed(record, program);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+    };
+    refused(&without, &["true"], "measures it");
+    refused(&record, &["sh", "-c", "echo no disk; exit 7"], "no disk");
+    refused(&record, &["true"], "give it work");
+    refused(&record, &["sh", "-c", "sleep 2 >&- 2>&- & sleep 0.2"], "go on");
+    refused(&record, &["/no/such/program"], "/no/such/program");
+
+    let output = pressed(&record, &["sleep", "0.15"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--budget ends it"), "{}", text(&output.stderr));
+    let profile: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let runs = profile["runs"].as_array().unwrap();
+    assert!(runs.len() >= 2 && runs[0]["load"].is_null(), "{profile}");
+    // It sleeps whatever runs beside it.
+    assert!(profile["parts"]["core_seconds"].as_f64().unwrap() > 0.05, "{profile}");
+    for beside in &runs[1..] {
+        assert!(beside["traffic_gb_per_s"].as_f64().unwrap() > 0.0, "{beside}");
+        assert_eq!(beside["placed_share"].as_f64(), Some(1.0), "{beside}");
+    }
+}

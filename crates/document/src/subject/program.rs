@@ -1,0 +1,227 @@
+//! Programs beside loads, and their times where they have not run.
+
+use nearfar_model::{
+    BoundBy, BoundShares, PartEstimates, PlaceTime, ProgramAnswer, RunsBeside, runs_beside,
+};
+use nearfar_record::{Estimate, LatencyLoad, ProgramProfile};
+use nearfar_units::{Quantity, Seconds, format_significant};
+
+use super::figures::percent_words;
+use super::result::ModelResult;
+use super::who::Who;
+use crate::answer::Answer;
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::table::{Cell, Column, GB, NS, ONE, SECONDS, Table, WORDS};
+
+/// Rows of the first screen.
+const FIRST_ROWS: usize = 12;
+
+/// A program's profile, and what its time depends on where it ran; why that is not known where no
+/// record is at hand.
+pub fn program_answer(profile: &ProgramProfile, depends_on: Result<BoundShares, String>) -> Answer {
+    let section = runs_section(profile, depends_on);
+    Answer::saying(format!("{}, {}", profile.host, profile.started))
+        .and_gap()
+        .and_section(section, FIRST_ROWS)
+}
+
+fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String>) -> Section {
+    let name = &profile.name;
+    let says = match &depends_on {
+        Ok(shares) => format!(
+            "{name} is bound by {}: {}",
+            bound_words(shares.binding()),
+            evidence(profile, shares)
+        ),
+        Err(why) => format!("What {name} is bound by is not known: {why}."),
+    };
+    let row = |runs: &RunsBeside| {
+        let traffic = |which: usize| Cell::figure(runs.traffic.map(|it| Figure::plain(it[which])));
+        vec![
+            Cell::Text(runs.load.as_ref().map_or_else(|| "alone".into(), load_words)),
+            Cell::figure(runs.time.as_ref().map(Figure::of)),
+            Cell::figure(runs.slowdown.as_ref().map(Figure::of)),
+            traffic(0),
+            traffic(1),
+        ]
+    };
+    let runs = runs_beside(profile);
+    let runs = Table::new(
+        "Its runs",
+        Column::all(
+            ["beside", "time", "times alone", "load before", "while it ran"],
+            [WORDS, SECONDS, ONE, GB, GB],
+        ),
+        runs.iter().map(row),
+    );
+    let most = profile.runs.iter().map(|runs| runs.seconds.len()).max().unwrap_or(0);
+    let runs = runs.with_notes([format!(
+        "Medians of up to {most} rounds in turns; times alone are of the same round. The loads' pages \
+         were looked at before and after each run."
+    )]);
+    Section::new("program", "A program beside loads", says, vec![parts(profile), runs])
+}
+
+fn load_words(load: &LatencyLoad) -> String {
+    let threads =
+        if load.threads == 1 { "1 thread".into() } else { format!("{} threads", load.threads) };
+    let pause = match load.pause_cycles {
+        0 => String::new(),
+        cycles => format!(", pauses of {cycles}"),
+    };
+    format!("{} ({threads}{pause})", load.kernel)
+}
+
+fn bound_words(by: BoundBy) -> &'static str {
+    match by {
+        BoundBy::Compute => "its cores",
+        BoundBy::Bandwidth => "the bandwidth of its memory",
+        BoundBy::Latency => "the time of an access",
+    }
+}
+
+/// In a column.
+fn bound_word(by: BoundBy) -> &'static str {
+    match by {
+        BoundBy::Compute => "compute",
+        BoundBy::Bandwidth => "bandwidth",
+        BoundBy::Latency => "latency",
+    }
+}
+
+fn evidence(profile: &ProgramProfile, shares: &BoundShares) -> String {
+    let worst = profile.runs.iter().filter(|runs| runs.load.is_some());
+    let worst = worst.max_by(|one, other| one.slowdown.total_cmp(&other.slowdown));
+    let beside = worst.map_or_else(
+        || "nothing ran beside it".to_string(),
+        |runs| {
+            format!(
+                "beside {} GB/s it took {} times as long",
+                format_significant(runs.traffic_gb_per_s, 3),
+                format_significant(runs.slowdown, 3)
+            )
+        },
+    );
+    format!(
+        "{beside}; of a change of the cores' speed its time takes {}, of the bandwidth {}, of the time of \
+         an access {}.",
+        percent_words(shares.compute),
+        percent_words(shares.bandwidth),
+        percent_words(shares.latency)
+    )
+}
+
+/// What its time is made of.
+fn parts(profile: &ProgramProfile) -> Table {
+    let of = PartEstimates::of(profile);
+    let row = |what: &str, figure: Figure, unit: &str| {
+        vec![Cell::text(what), Cell::Figure(figure), Cell::text(unit)]
+    };
+    let rows = vec![
+        row("core time", Figure::of(&of.core), "s"),
+        row(
+            "lines waited for, one after the other",
+            Figure::of(&scaled(&of.exposed_lines, 1e-6)),
+            "millions",
+        ),
+        row("lines under way at a time", Figure::of(&of.lines_under_way), ""),
+        row("bytes moved", Figure::of(&scaled(&of.bytes, 1e-9)), "GB"),
+        row("of them reads", Figure::of(&of.read_share), ""),
+        row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
+    ];
+    Table::new(
+        "What its time is made of",
+        Column::all(["part", "", "unit"], [WORDS, ONE, WORDS]),
+        rows,
+    )
+}
+
+fn scaled<U: Quantity>(of: &Estimate<U>, by: f64) -> Estimate<U> {
+    let times = |it: U| U::from(it.in_unit() * by);
+    Estimate {
+        value: times(of.value),
+        interval: of.interval.map(|ends| ends.map(times)),
+        ..of.clone()
+    }
+}
+
+/// A program's time at every pair, for people.
+pub fn predicted_program(of: &ModelResult<ProgramAnswer>) -> Answer {
+    let section = places_section(&of.result, &of.measured.who);
+    of.measured.answer().and_gap().and_section(section, FIRST_ROWS)
+}
+
+fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
+    let place = |it: &PlaceTime| format!("{} on node {}", who.cpus(it.initiator), it.memory_node);
+    let row = |it: &PlaceTime| {
+        let time = match it.time.as_result() {
+            Ok(time) => Cell::Figure(Figure::of(time)),
+            Err(why) => Cell::not_measured(why),
+        };
+        vec![
+            Cell::Text(place(it)),
+            time,
+            Cell::figure(it.slowdown.as_ref().map(Figure::of)),
+            Cell::figure(it.slowdown_by_alpha.map(Figure::ratio)),
+            Cell::text(it.bound_by.map_or("", bound_word)),
+            Cell::figure(it.traffic.map(Figure::plain)),
+            Cell::figure(it.access.map(Figure::plain)),
+        ]
+    };
+    let beyond: Vec<String> = of
+        .places
+        .iter()
+        .filter(|it| it.time.found().is_some() && !it.is_within_measured)
+        .map(place)
+        .collect();
+    let mut notes = vec![
+        "The interval is of what would be measured there; by alpha is the rule that performance follows \
+         bandwidth (docs/models/data-access.md)."
+            .to_string(),
+    ];
+    if !beyond.is_empty() {
+        notes.push(format!(
+            "Beyond the traffic that was measured, where the law stands alone: {}.",
+            beyond.join(", ")
+        ));
+    }
+    if !of.is_same_machine {
+        notes.push(format!(
+            "Its runs were on {}: core time is taken as it was there, and times are not compared.",
+            of.ran_on
+        ));
+    }
+    let table = Table::new(
+        "Its time",
+        Column::all(
+            ["CPUs and node", "time", "times alone", "by alpha", "bound by", "moves", "access"],
+            [WORDS, SECONDS, ONE, ONE, WORDS, GB, NS],
+        ),
+        of.places.iter().map(row),
+    )
+    .with_notes(notes);
+    Section::new("predict-program", "A program at every placement", says(of, &place), vec![table])
+}
+
+fn says(of: &ProgramAnswer, place: &dyn Fn(&PlaceTime) -> String) -> String {
+    let seconds = |time: &Estimate<Seconds>| Figure::of(time).words();
+    let best = of.places.iter().find_map(|it| Some((it, it.time.found()?)));
+    let asked = match (of.copies, of.beside.0 > 0.0) {
+        (1, false) => String::new(),
+        (1, true) => format!(" beside {}", Figure::plain(of.beside).words()),
+        (copies, false) => format!(", {copies} copies at a time"),
+        (copies, true) => {
+            format!(", {copies} copies at a time beside {}", Figure::plain(of.beside).words())
+        }
+    };
+    let found = best.map_or_else(
+        || "no placement has a time".to_string(),
+        |(it, time)| format!("shortest on {}, {}", place(it), seconds(time)),
+    );
+    let measured = of.measured.as_ref().map_or_else(
+        || "; it has not run".into(),
+        |it| format!("; it ran alone in {}", seconds(it)),
+    );
+    format!("{}{asked}: {found}{measured}.", of.program)
+}

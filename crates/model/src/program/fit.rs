@@ -1,0 +1,171 @@
+//! What a program's time is made of, by runs alone and beside known traffic.
+//!
+//! Least squares of the logarithms of the times, and of what the threads beside the program lose by
+//! it: a stream that does not pause waits for its lines as the program does, ||x t(b, r), 1 / (B(r) -
+//! bytes/s of the program)|| for each byte, with x from the moments before the program started. So the
+//! program's own traffic shows without counters. A few runs do not fix six parameters: expectations
+//! that weigh little hold those that nothing tells of.
+//! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
+//! chapter 6), expectations by theirs.
+
+use nearfar_record::ProgramParts;
+use nearfar_stats::{FitRule, Loss, drawn_residuals, fit, normal_quantile};
+
+use super::law::{Beside, LIMIT_SHARPNESS, MemoryLaw, SolvedProgram, smooth_sum, solve};
+use crate::latency::{FamilyLaw, LatencyLaw};
+
+/// A program's runs alone, or beside one kind of traffic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryRun {
+    /// What crossed for others while it ran.
+    pub beside: Beside,
+    pub seconds: f64,
+    /// Standard error of ln(seconds).
+    pub error: f64,
+    /// Traffic of the same threads just before, bytes/s, and the standard error of ln(traffic while it
+    /// ran / that), where they do not pause.
+    pub before: Option<(f64, f64)>,
+}
+
+/// What a program's time is made of, as runs tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedProgram {
+    pub parts: ProgramParts,
+    /// Of runs drawn again.
+    pub drawn: Vec<ProgramParts>,
+    /// Relative standard deviation of what the law leaves of the times.
+    pub misfit: f64,
+}
+
+/// Below these a time, or what a stream loses, is off by what the law leaves out.
+const TIME_ERROR: f64 = 0.01;
+const TRAFFIC_ERROR: f64 = 0.02;
+/// What is expected of the parameters, with its standard deviation: the roots of core time, waiting and
+/// transfer as parts of the time alone; ln(q - 1); the logit of the read share, 3/4; ln of the capacity
+/// ratio, of which the curves' own error is more.
+const EXPECTED: [(f64, f64); 6] =
+    [(0.6, 0.5), (0.6, 0.5), (0.3, 0.4), (-0.4, 0.8), (1.1, 0.7), (0.0, 0.03)];
+/// Residuals beyond this multiple of their errors weigh less.
+const FAR: f64 = 3.0;
+const DRAWS: usize = 60;
+const SEED: u64 = 1;
+/// Parameters beyond this are none of a program.
+const LARGEST: f64 = 12.0;
+
+/// Parameters of a program whose time alone is known.
+struct Form<'a> {
+    law: &'a LatencyLaw,
+    alone_seconds: f64,
+    runs: &'a [MemoryRun],
+    expected: [(f64, f64); 6],
+}
+
+/// What the program's time is made of; the first run is alone. `None` where no parameters make sense.
+pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgram> {
+    let alone_seconds = runs.first()?.seconds;
+    let mut expected = EXPECTED;
+    expected[5].1 = family.capacity_error().max(EXPECTED[5].1);
+    let form = Form { law: family.law(), alone_seconds, runs, expected };
+    let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
+    let starts = starts.map(|[core, wait, transfer]| {
+        [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, EXPECTED[5].0]
+    });
+    let fits = starts.iter().filter_map(|start| form.fit(start));
+    let (best, _) = fits.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let parts = form.parts(&best);
+    let modelled = |run: &MemoryRun| form.solve(&parts, run);
+    let times: Vec<SolvedProgram> = runs.iter().map(modelled).collect::<Option<_>>()?;
+    let off = runs.iter().zip(&times).map(|(run, time)| (run.seconds / time.seconds).ln());
+    let misfit = (off.map(|it| it * it).sum::<f64>() / runs.len() as f64).sqrt();
+    // Errors of standard deviation 1.
+    let errors: Vec<f64> =
+        (0..64).filter_map(|k| normal_quantile((f64::from(k) + 0.5) / 64.0)).collect();
+    let redraw = |drawn: Vec<f64>| {
+        let mut drawn = drawn.into_iter().cycle();
+        let mut error = || drawn.next().unwrap_or(0.0);
+        let moved: Vec<MemoryRun> = runs
+            .iter()
+            .map(|run| MemoryRun {
+                seconds: run.seconds * (run.error.hypot(TIME_ERROR) * error()).exp(),
+                before: run.before.map(|(traffic, off)| {
+                    (traffic * (off.hypot(TRAFFIC_ERROR) * error()).exp(), off)
+                }),
+                ..*run
+            })
+            .collect();
+        let expected = expected.map(|(mean, deviation)| (mean + deviation * error(), deviation));
+        let form = Form { runs: &moved, expected, ..form };
+        Some(form.parts(&form.fit(&best)?.0))
+    };
+    let drawn = drawn_residuals(&errors, DRAWS, SEED).into_iter().filter_map(redraw).collect();
+    Some(FittedProgram { parts, drawn, misfit })
+}
+
+impl Form<'_> {
+    /// The parameters nearest to these with the least loss, and that loss.
+    fn fit(&self, start: &[f64; 6]) -> Option<([f64; 6], f64)> {
+        let rule =
+            FitRule { loss: Loss::SoftL1(FAR), longest_step: 0.5, tolerance: 1e-6, most_steps: 60 };
+        let found = fit(start, |at| self.residuals(at), &rule)?;
+        Some((found.parameters.try_into().ok()?, found.loss))
+    }
+
+    fn parts(&self, at: &[f64]) -> ProgramParts {
+        let alone = self.alone_seconds;
+        let capacity =
+            self.law.capacity(1.0).or_else(|| self.law.shares.last().map(|it| it.capacity));
+        ProgramParts {
+            core_seconds: at[0] * at[0] * alone,
+            exposed_lines: at[1] * at[1] * alone / (self.law.idle_ns * 1e-9),
+            bytes: at[2] * at[2] * alone * capacity.unwrap_or(1.0),
+            read_share: 1.0 / (1.0 + (-at[4]).exp()),
+            overlap: 1.0 + at[3].exp(),
+            capacity_ratio: at[5].exp(),
+        }
+    }
+
+    fn solve(&self, parts: &ProgramParts, run: &MemoryRun) -> Option<SolvedProgram> {
+        let memory = MemoryLaw { law: self.law, capacity_ratio: parts.capacity_ratio };
+        solve(parts, &memory, run.beside, 1)
+    }
+
+    fn residuals(&self, at: &[f64]) -> Option<Vec<f64>> {
+        if at.iter().any(|value| value.abs() > LARGEST) {
+            return None;
+        }
+        let parts = self.parts(at);
+        let memory = MemoryLaw { law: self.law, capacity_ratio: parts.capacity_ratio };
+        let mut residuals = Vec::with_capacity(2 * self.runs.len() + EXPECTED.len());
+        for run in self.runs {
+            let solved = self.solve(&parts, run)?;
+            residuals.push((solved.seconds / run.seconds).ln() / run.error.hypot(TIME_ERROR));
+            if let Some((before, error)) = run.before {
+                let during = stream_beside(&memory, (before, run.beside.read_share), &solved, run)?;
+                let off = (during / run.beside.traffic).ln();
+                residuals.push(off / error.hypot(TRAFFIC_ERROR));
+            }
+        }
+        let expected = self.expected.iter().zip(at);
+        residuals.extend(expected.map(|((mean, deviation), at)| (at - mean) / deviation));
+        Some(residuals)
+    }
+}
+
+/// What a stream that does not pause moves beside a program, bytes/s, by what it moved before.
+fn stream_beside(
+    memory: &MemoryLaw<'_>,
+    (before, read_share): (f64, f64),
+    solved: &SolvedProgram,
+    run: &MemoryRun,
+) -> Option<f64> {
+    let capacity = memory.capacity(read_share)?;
+    let power = |value: f64| value.powf(LIMIT_SHARPNESS);
+    // Above its law's capacity a stream is all transfer.
+    let waits = power(1.0 / before) - power(1.0 / capacity);
+    let waits = waits.max(0.0).powf(1.0 / LIMIT_SHARPNESS);
+    let alone = memory.access_seconds(read_share, before.min(0.99 * capacity))?;
+    let own = (solved.traffic - run.beside.traffic).max(0.0);
+    let left = (capacity - own) * (before / capacity).max(1.0);
+    let slower = waits * solved.access_seconds / alone;
+    (left > 0.0).then(|| 1.0 / smooth_sum(slower, 1.0 / left, LIMIT_SHARPNESS))
+}

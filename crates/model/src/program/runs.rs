@@ -1,0 +1,180 @@
+//! The runs of a record as a program's profile holds them, and the fit to them.
+
+use std::collections::BTreeMap;
+
+use nearfar_record::{
+    ActorSample, CommandCoordinates, Coordinates, LatencyLoad, PROGRAM_SCHEMA, PressureRuns,
+    ProgramProfile, Record, Sample,
+};
+use nearfar_stats::{drawn_estimates, median, percentile_error};
+
+use super::fit::{FittedProgram, MemoryRun, fit_program};
+use super::law::Beside;
+use crate::latency::FamilyLaw;
+use crate::record_figures::RecordFigures;
+
+const DRAWS: usize = 400;
+const SEED: u64 = 3;
+const GIGA: f64 = 1e9;
+
+/// The runs of the first program of a record that ran under pressure: alone first, then beside each
+/// kind of load that has runs.
+///
+/// # Errors
+/// What the record lacks.
+pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, String> {
+    let place_of = |place: &Coordinates| match place {
+        Coordinates::Commands(place) => Some(place.clone()),
+        _ => None,
+    };
+    let all: Vec<(CommandCoordinates, Vec<Sample>)> = figures
+        .record()
+        .cases
+        .iter()
+        .filter_map(|case| Some((case.coordinates.iter().find_map(place_of)?, &case.id)))
+        .map(|(place, id)| {
+            let samples = figures.record().samples.iter().filter(|sample| sample.case == *id);
+            (place, samples.cloned().collect())
+        })
+        .collect();
+    let is_alone = |(place, samples): &&(CommandCoordinates, Vec<Sample>)| {
+        place.load.is_none() && !samples.is_empty()
+    };
+    let (home, alone) = all.iter().find(is_alone).ok_or_else(|| why_none(figures.record()))?;
+    let by_round: BTreeMap<u32, f64> =
+        alone.iter().map(|sample| (sample.round, seconds(sample))).collect();
+    let mut runs = vec![of_case(None, alone, &by_round, home.memory_node)?];
+    for (place, samples) in &all {
+        let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
+        if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
+            runs.push(of_case(Some(load), samples, &by_round, home.memory_node)?);
+        }
+    }
+    match runs.len() {
+        1 => Err(why_none(figures.record())),
+        _ => Ok(runs),
+    }
+}
+
+/// Why a program has no runs.
+fn why_none(record: &Record) -> String {
+    let first = record.absent.first();
+    first.map_or_else(
+        || "it has no run alone and beside a load".into(),
+        |absent| absent.reason.text.clone(),
+    )
+}
+
+fn seconds(sample: &Sample) -> f64 {
+    sample.window_ns as f64 / 1e9
+}
+
+/// Bytes/s that cross for streams: of kernels whose stores may read first the middle of the bounds.
+fn crossing(actors: &[ActorSample], window_ns: u64) -> f64 {
+    let bytes =
+        |it: &ActorSample| f64::midpoint(it.traffic_bytes_min as f64, it.traffic_bytes_max as f64);
+    actors.iter().map(bytes).sum::<f64>() / (window_ns as f64 / 1e9)
+}
+
+fn of_case(
+    load: Option<&LatencyLoad>,
+    samples: &[Sample],
+    alone: &BTreeMap<u32, f64>,
+    node: Option<u32>,
+) -> Result<PressureRuns, String> {
+    let ratio = |sample: &Sample| Some(seconds(sample) / alone.get(&sample.round)?);
+    let ratios: Vec<f64> = match load {
+        // Alone the runs scatter around their median.
+        None => {
+            let middle = median(&alone.values().copied().collect::<Vec<_>>()).unwrap_or(f64::NAN);
+            alone.values().map(|it| it / middle).collect()
+        }
+        Some(_) => samples.iter().filter_map(ratio).collect(),
+    };
+    let logarithms: Vec<f64> = ratios.iter().map(|it| it.ln()).collect();
+    let drawn = drawn_estimates(&[&logarithms], DRAWS, SEED, median);
+    let drawn: Vec<f64> = drawn.iter().filter_map(|draw| draw[0]).collect();
+    let slowdown =
+        median(&ratios).ok_or("a load ran in no round in which the program ran alone")?;
+    let middle = |values: Vec<f64>| median(&values).unwrap_or(0.0);
+    let during: Vec<f64> = samples.iter().map(|it| crossing(&it.actors, it.window_ns)).collect();
+    let before = samples.iter().filter_map(|sample| {
+        let before = sample.run.as_ref()?.before.as_ref()?;
+        Some(crossing(&before.actors, before.window_ns))
+    });
+    let useful =
+        |sample: &Sample| sample.actors.iter().map(|it| it.useful_bytes).sum::<u64>() as f64;
+    let per_useful: Vec<f64> = samples
+        .iter()
+        .map(|it| crossing(&it.actors, it.window_ns) * seconds(it) / useful(it))
+        .filter(|it| it.is_finite())
+        .collect();
+    let read_share = load.map_or(1.0, |load| {
+        let written = f64::from(load.stores) / f64::from(load.loads + load.stores);
+        (1.0 - written / median(&per_useful).unwrap_or(1.0)).clamp(0.0, 1.0)
+    });
+    let placed = samples.iter().flat_map(|it| &it.actors).filter_map(|actor| {
+        let proof = actor.proof.as_ref()?;
+        let on = |pages: &nearfar_record::PageNodes| node.map(|node| pages.fraction_on(node));
+        Some(on(&proof.before)?.min(on(&proof.after)?))
+    });
+    Ok(PressureRuns {
+        load: load.cloned(),
+        seconds: samples.iter().map(seconds).collect(),
+        slowdown,
+        slowdown_error: percentile_error(&drawn).unwrap_or(0.0),
+        traffic_gb_per_s: middle(during) / GIGA,
+        traffic_before_gb_per_s: middle(before.collect()) / GIGA,
+        read_share,
+        placed_share: placed.min_by(f64::total_cmp),
+    })
+}
+
+/// What a program's time is made of, of a record of its runs and the family of the pair that it ran on.
+///
+/// # Errors
+/// Why that is not known.
+pub fn fit_profile(
+    figures: &RecordFigures<'_>,
+    family: &FamilyLaw,
+) -> Result<ProgramProfile, String> {
+    let runs = pressure_runs(figures)?;
+    let header = &figures.record().header;
+    let commands = header.inputs.commands.as_ref();
+    let (program, at) = commands
+        .and_then(|it| it.programs.first().zip(it.placements.first()))
+        .ok_or("the record names no program")?;
+    let FittedProgram { parts, drawn, misfit } =
+        fit_program(&memory_runs(&runs), family).ok_or("no law fits its runs")?;
+    Ok(ProgramProfile {
+        schema: PROGRAM_SCHEMA.into(),
+        nearfar: header.versions.nearfar.clone(),
+        host: header.host.clone(),
+        started: header.started.clone(),
+        name: program.label.clone(),
+        initiator: at.initiator,
+        memory_node: at.memory_node.ok_or("its memory was asked for on no node")?,
+        cpus: at.binding.cpus.clone(),
+        runs,
+        parts,
+        drawn,
+        misfit,
+    })
+}
+
+/// What a fit takes of runs. Times are slowdowns of the time alone, so that what changed between rounds
+/// is in none.
+pub fn memory_runs(runs: &[PressureRuns]) -> Vec<MemoryRun> {
+    let alone = runs.first().and_then(|alone| median(&alone.seconds)).unwrap_or(f64::NAN);
+    let run = |it: &PressureRuns| {
+        let pauses = it.load.as_ref().is_none_or(|load| load.pause_cycles > 0);
+        let before = (it.traffic_before_gb_per_s * GIGA, it.slowdown_error);
+        MemoryRun {
+            beside: Beside { traffic: it.traffic_gb_per_s * GIGA, read_share: it.read_share },
+            seconds: alone * it.slowdown,
+            error: it.slowdown_error,
+            before: Some(before).filter(|(traffic, _)| !pauses && *traffic > 0.0),
+        }
+    };
+    runs.iter().map(run).collect()
+}

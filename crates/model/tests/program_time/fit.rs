@@ -1,0 +1,71 @@
+//! What runs tell of programs whose times follow from a queue and not from the law.
+
+use nearfar_model::{Beside, FittedProgram, MemoryLaw, MemoryRun, fit_program, solve};
+
+use crate::{CAPACITY, family, queued};
+
+/// Beside these parts of the capacity, reads alone, with the program's own traffic on top: time of a
+/// program that computes for `core` seconds and waits for `lines` of 100 ns, and moves `bytes`.
+fn runs(core: f64, lines: f64, bytes: f64) -> Vec<MemoryRun> {
+    let time = |beside: f64| {
+        let mut seconds = core + lines * 100e-9;
+        for _ in 0..200 {
+            let used = (beside + bytes / seconds) / CAPACITY;
+            seconds = 0.5 * (seconds + core + lines * queued(100.0, used) * 1e-9);
+        }
+        seconds
+    };
+    let run = |used: f64| {
+        let seconds = time(used * CAPACITY);
+        // A stream whose lines all wait: it moved more before, until its own time of an access fits.
+        let during = queued(100.0, used + bytes / seconds / CAPACITY);
+        let mut before = used * CAPACITY;
+        for _ in 0..200 {
+            let alone = queued(100.0, (before / CAPACITY).min(0.99));
+            before += 0.1 * (used * CAPACITY * during / alone - before);
+        }
+        let beside = Beside { traffic: used * CAPACITY, read_share: 1.0 };
+        let before = (used > 0.0).then_some((before, 0.002));
+        MemoryRun { beside, seconds, error: 0.002, before }
+    };
+    [0.0, 0.4, 0.7, 0.8].map(run).to_vec()
+}
+
+fn at(found: &FittedProgram, idle_ns: f64) -> f64 {
+    let family = family(idle_ns);
+    let memory = MemoryLaw { law: family.law(), capacity_ratio: 1.0 };
+    solve(&found.parts, &memory, Beside::NOTHING, 1).unwrap().seconds
+}
+
+#[test]
+fn a_program_that_waits_is_found_and_foretold_at_another_memory() {
+    let found = fit_program(&runs(0.3, 1.7e7, 2e9), &family(100.0)).unwrap();
+    // 0.3 s and 1.7 s of waiting: at twice the time of an access 3.7 s, and at three times 5.4 s.
+    assert!((at(&found, 200.0) / 3.7 - 1.0).abs() < 0.08, "{:?}", found.parts);
+    assert!((at(&found, 300.0) / 5.4 - 1.0).abs() < 0.10, "{:?}", found.parts);
+}
+
+#[test]
+fn a_program_that_computes_is_found_and_takes_as_long_anywhere() {
+    let found = fit_program(&runs(2.0, 2e5, 1e8), &family(100.0)).unwrap();
+    assert!(found.parts.core_seconds > 1.7, "{:?}", found.parts);
+    assert!((at(&found, 300.0) / 2.0 - 1.0).abs() < 0.10, "{:?}", found.parts);
+}
+
+/// Without counters: by what the streams beside it lose.
+#[test]
+fn its_traffic_shows_in_what_streams_lose() {
+    let few = fit_program(&runs(1.0, 1e7, 1e9), &family(100.0)).unwrap().parts.bytes;
+    let many = fit_program(&runs(1.0, 1e7, 8e9), &family(100.0)).unwrap().parts.bytes;
+    assert!((many / 8e9 - 1.0).abs() < 0.25, "{many}");
+    assert!(few < 0.4 * many, "{few} and {many}");
+}
+
+#[test]
+fn drawn_programs_stand_around_the_fitted_one() {
+    let found = fit_program(&runs(0.5, 1.5e7, 4e9), &family(100.0)).unwrap();
+    assert!(found.drawn.len() >= 40);
+    let less = found.drawn.iter().filter(|it| it.bytes < found.parts.bytes).count();
+    assert!((10..=50).contains(&less), "{less} of {}", found.drawn.len());
+    assert!(fit_program(&[], &family(100.0)).is_none());
+}

@@ -1,0 +1,85 @@
+//! Records of runs beside loads.
+
+use nearfar_model::{RecordFigures, home_family, pressure_runs, sensitivity};
+use nearfar_record::{
+    CommandCoordinates, CommandInputs, CommandProgram, Coordinates, Experiment, LatencyLoad,
+    Record, StreamsAlone,
+};
+use nearfar_specimen::{case_at, evenly, machine, record_of, run_of};
+
+fn place(load: Option<LatencyLoad>) -> CommandCoordinates {
+    let command = "it".into();
+    CommandCoordinates { command, initiator: 0, cpu_node: Some(0), memory_node: Some(0), load }
+}
+
+fn load() -> LatencyLoad {
+    LatencyLoad {
+        kernel: "copy_nt".into(),
+        variant: "avx2".into(),
+        threads: 1,
+        pause_cycles: 0,
+        loads: 1,
+        stores: 1,
+    }
+}
+
+/// Alone and beside a copy, by round.
+fn record(alone: &[f64], beside: &[f64]) -> Record {
+    let machine = machine(1, 1, 2);
+    let mut record = record_of(machine.clone(), &[Experiment::Commands]);
+    record.header.inputs.commands = Some(CommandInputs {
+        programs: vec![CommandProgram::new("it", "./it", Vec::new())],
+        placements: Vec::new(),
+        metric: None,
+        timeout_ns: None,
+        counters: None,
+        pressures: Vec::new(),
+    });
+    for (load, times) in [(None, alone), (Some(load()), beside)] {
+        let case = case_at(&machine, Coordinates::Commands(place(load.clone())));
+        for (round, &seconds) in (0..).zip(times) {
+            let mut sample = run_of(&case.id, round, seconds, None);
+            if load.is_some() {
+                let bytes = 10e9 * seconds;
+                sample.actors = vec![evenly(&case.actors[0], bytes)];
+                let before = StreamsAlone {
+                    window_ns: 100_000_000,
+                    actors: vec![evenly(&case.actors[0], 1.25e9)],
+                };
+                sample.run.as_mut().unwrap().before = Some(before);
+            }
+            record.samples.push(sample);
+        }
+        record.cases.push(case);
+    }
+    record
+}
+
+/// What drifts from round to round is in no slowdown.
+#[test]
+fn slowdowns_are_of_the_same_round() {
+    let record = record(&[1.0, 2.0, 4.0], &[1.5, 3.0, 6.0]);
+    let runs = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert!(runs[0].load.is_none() && runs[1].load.is_some());
+    assert!((runs[1].slowdown - 1.5).abs() < 1e-9);
+    assert!((runs[1].traffic_gb_per_s - 10.0).abs() < 0.01, "{:?}", runs[1]);
+    assert!((runs[1].traffic_before_gb_per_s - 12.5).abs() < 0.01, "{:?}", runs[1]);
+    assert!((runs[1].read_share - 0.5).abs() < 1e-9);
+}
+
+/// Of such a record the runs alone are its placements.
+#[test]
+fn runs_beside_loads_are_no_placements() {
+    let record = record(&[1.0; 3], &[1.5; 3]);
+    let found = sensitivity(&RecordFigures::new(&record), None).unwrap();
+    assert_eq!(found.programs[0].placements.len(), 1);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let alone = record(&[1.0; 3], &[]);
+    let why = pressure_runs(&RecordFigures::new(&alone)).unwrap_err();
+    assert!(why.contains("beside"), "{why}");
+    assert!(home_family(&alone, 0, 0).is_err());
+}
