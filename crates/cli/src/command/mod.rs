@@ -7,6 +7,8 @@ mod compare;
 mod compared_runs;
 mod device_workload;
 mod doctor;
+mod fleet;
+mod fleet_report;
 mod list;
 mod man;
 mod model;
@@ -17,6 +19,7 @@ mod ps;
 mod report;
 mod reproduce;
 mod run;
+mod run_member;
 mod sensitivity;
 mod show;
 mod topo;
@@ -46,6 +49,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Fleet(command) => fleet::run(&command),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),
         Command::Sensitivity(arguments) => sensitivity::run(&arguments),
