@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices documents guest web check docs bench accuracy man clean
+.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -14,6 +14,7 @@ HOST = --test host --test containers
 DEVICES = --test devices
 DOCUMENTS = --test documents
 GUESTS = --test guests
+CLUSTERS = --test clusters
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,13 +44,14 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; declared traffic; accuracy
-	@scripts/install-packages build guest suites outer
+outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; declared traffic; clusters; accuracy
+	@scripts/install-packages build guest suites outer clusters
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
+	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
@@ -60,6 +62,11 @@ devices: ## a tier: copy to devices, which PoCL makes of the CPUs
 	@scripts/install-packages build devices
 	$(CARGO_TEST) $(DEVICES)
 	$(CARGO_TEST) --lib opencl:: -- --ignored
+
+clusters: ## many machines: started by an emulated Slurm and Open MPI, checked by ReFrame and Kubernetes' schema
+	@scripts/install-packages build clusters
+	@scripts/reframe-packages
+	$(CARGO_TEST) $(CLUSTERS)
 
 documents: ## a tier: reports in Chromium, LaTeX and pandas
 	@scripts/install-packages build documents
@@ -94,6 +101,7 @@ bench: web ## what costs time beside others or a promise: kernels, topology, sta
 	cargo bench --locked -p nearfar-place --bench cost
 	cargo bench --locked -p nearfar-document --bench page_cost
 	cargo bench --locked -p nearfar-runtime --bench rank_time
+	cargo bench --locked -p nearfar-fleet --bench fleet
 
 accuracy: ## how often models are right, here and where the truth is known, against what is promised
 	@scripts/install-packages build

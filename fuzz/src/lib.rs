@@ -3,6 +3,7 @@
 //! fuzz targets beside it, and by the short run of the tests (`crates/cli/tests/readers`),
 //! which includes this file.
 
+mod fleet;
 mod kernel_files;
 mod machine_file;
 mod mappings;
@@ -13,6 +14,7 @@ mod record;
 mod topology;
 mod words;
 
+pub use fleet::{fleet_manifest, host_list, machine_summary, verdict};
 pub use kernel_files::kernel_files;
 pub use machine_file::machine_file;
 pub use mappings::{numa_maps, smaps};
@@ -53,7 +55,7 @@ const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome) -> Reader {
 }
 
 /// All readers.
-pub const READERS: [Reader; 15] = [
+pub const READERS: [Reader; 19] = [
     reader("record", record),
     reader("machine_file", machine_file),
     reader("profile", profile),
@@ -69,6 +71,10 @@ pub const READERS: [Reader; 15] = [
     reader("numa_maps", numa_maps),
     reader("smaps", smaps),
     reader("kernel_files", kernel_files),
+    reader("machine_summary", machine_summary),
+    reader("fleet_manifest", fleet_manifest),
+    reader("host_list", host_list),
+    reader("verdict", verdict),
 ];
 
 /// The longest message of a refusal, in characters: a screen of a terminal.

@@ -4,6 +4,7 @@ mod advise;
 mod characterize;
 mod choice;
 mod compare;
+mod fleet;
 mod model;
 mod predict;
 mod profile;
@@ -26,6 +27,10 @@ pub use advise::AdviseArguments;
 use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
+pub use fleet::{
+    FleetCommand, FleetCompareArguments, FleetDriftArguments, FleetFormat, FleetPlanArguments,
+    FleetReportArguments, FleetVerdictArguments,
+};
 pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::{LatencyQuestion, Point, PredictArguments, Split};
 pub use profile::{PressureKind, ProfileArguments};
@@ -157,6 +162,9 @@ pub enum Command {
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
     Compare(Box<CompareArguments>),
+    /// Many machines: how to measure them, who falls short of its peers, a line for health checks
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),

@@ -15,6 +15,8 @@ pub enum ExitStatus {
     Done,
     /// A check or a comparison failed.
     CheckFailed,
+    /// `fleet`: nothing is bad, and of some machine it is not known.
+    NotKnown,
     /// Wrong usage or input, or another nearfar is measuring: nothing was measured.
     WrongInput,
     /// The machine refused: at least one case, or to take the record or what is printed
@@ -39,7 +41,7 @@ impl From<ExitStatus> for ExitCode {
         match status {
             ExitStatus::Done => Self::SUCCESS,
             ExitStatus::CheckFailed => Self::from(1),
-            ExitStatus::WrongInput => Self::from(2),
+            ExitStatus::WrongInput | ExitStatus::NotKnown => Self::from(2),
             ExitStatus::Refused => Self::from(3),
             ExitStatus::Interrupted(signal) | ExitStatus::EndedBySignal(signal) => {
                 Self::from(u8::try_from(128 + signal).unwrap_or(130))

@@ -5,6 +5,7 @@ mod cache_domains;
 mod comparison;
 mod devices;
 mod drawn_devices;
+mod fleet;
 mod heat_map;
 mod hybrid;
 mod latency;
@@ -26,6 +27,7 @@ use heat_map::HeatMap;
 use lines::Lines;
 
 pub(crate) use comparison::charts as comparison;
+pub(crate) use fleet::charts as fleet;
 pub(crate) use machine::{MachineDrawing, drawing};
 pub(crate) use spread::Spread;
 

@@ -17,6 +17,7 @@ use nearfar_model::RecordFigures;
 use nearfar_record::Record;
 
 use exposition::Exposition;
+pub(crate) use labels::Labels;
 
 /// Writes a record's figures; one without any gives what is known of the record alone.
 ///

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::printable::printable;
-use crate::subject::Comparison;
+use crate::subject::{Comparison, fleet_document};
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
+use nearfar_fleet::{FleetComparison, FleetDrift};
 use nearfar_model::{ModelChoices, beside, profiled_point};
 use nearfar_record::{Profile, Record};
 use sha2::{Digest, Sha256};
@@ -50,6 +51,8 @@ struct Contents<'a> {
     drawing: Option<MachineDrawing>,
     charts: &'a [Chart],
     samples: &'a Samples,
+    /// Names and addresses of further pages.
+    links: &'a [(String, String)],
 }
 
 /// Writes a record as a page, with the point of a program that was watched among its roofs; without
@@ -75,7 +78,7 @@ pub fn write_page(
         || PageData::of_charts(&charts),
     );
     let (document, charts, samples) = (&document, &charts, &samples);
-    write(&Contents { document, drawing, charts, samples }, data?, out)
+    write(&Contents { document, drawing, charts, samples, links: &[] }, data?, out)
 }
 
 /// Writes what differs between two records as a page.
@@ -86,7 +89,25 @@ pub fn write_comparison_page(comparison: &Comparison, out: &mut impl Write) -> i
     let document = comparison.document();
     let charts = charts::comparison(&comparison.found);
     let (document, charts, samples) = (&document, &charts, &Samples::default());
-    let contents = Contents { document, drawing: None, charts, samples };
+    let contents = Contents { document, drawing: None, charts, samples, links: &[] };
+    write(&contents, PageData::of_charts(charts)?, out)
+}
+
+/// Writes a run of many machines as a page, with what changed since earlier ones. `links` are names of machines
+/// and where their own pages are.
+///
+/// # Errors
+/// As [`write_page`].
+pub fn write_fleet_page(
+    found: &FleetComparison,
+    drift: Option<&FleetDrift>,
+    links: &[(String, String)],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let document = fleet_document(found, drift);
+    let charts = charts::fleet(found, drift);
+    let (document, charts, samples) = (&document, &charts, &Samples::default());
+    let contents = Contents { document, drawing: None, charts, samples, links };
     write(&contents, PageData::of_charts(charts)?, out)
 }
 
@@ -111,7 +132,7 @@ fn body(
     library: &ChartLibrary,
     templates: &Environment<'_>,
 ) -> Result<String, minijinja::Error> {
-    let Contents { document, drawing, charts, samples } = contents;
+    let Contents { document, drawing, charts, samples, links } = contents;
     let sections: Vec<PageSection> = document
         .sections
         .iter()
@@ -127,6 +148,7 @@ fn body(
         matrices => document.matrices.iter().map(|it| PageMatrix::new(it, samples)).collect::<Vec<_>>(),
         has_tabs => sections.iter().any(PageSection::is_on_tab),
         sections => sections,
+        links => links,
         program => document.program,
         held => samples.held,
         all => samples.all,

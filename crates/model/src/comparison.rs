@@ -28,9 +28,9 @@ use noise::{CellNoise, GroupNoise};
 use serde::{Deserialize, Serialize};
 use shift::common_shift;
 
-pub use compared_record::ComparedRecord;
+pub use compared_record::{ComparedRecord, case_medians};
 pub use environment::{EnvironmentDifference, environment_differences, environment_settings};
-pub use figure::{CaseStanding, ComparedFigures, FEWEST_COMPARED_ROUNDS};
+pub use figure::{CaseStanding, ComparedFigures, FEWEST_COMPARED_ROUNDS, Quantity};
 pub use matching::UncomparedCase;
 pub use parts::ComparedPart;
 pub use roles::{ComparedRole, RoleThreads};

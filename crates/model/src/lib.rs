@@ -67,8 +67,8 @@ pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, c
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
     ComparedRecord, ComparedRole, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
-    PRACTICAL_FLOOR, RecordComparison, RoleThreads, UncomparedCase, Verdict, compare,
-    environment_differences, environment_settings,
+    PRACTICAL_FLOOR, Quantity, RecordComparison, RoleThreads, UncomparedCase, Verdict,
+    case_medians, compare, environment_differences, environment_settings,
 };
 pub use cores::beside;
 pub use data_access::{DataAccess, DataAccessError, data_access};

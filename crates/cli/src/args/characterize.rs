@@ -82,6 +82,16 @@ pub struct CharacterizeArguments {
     /// Where to write the record; - is standard output; one that ends in .zst is compressed
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Measure as one machine of many, into this folder: a record and a summary under the machine's name,
+    /// also where it fails (docs/fleet.md). --budget ends it by itself then
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "resume", "append", "force", "dry_run"])]
+    pub run: Option<PathBuf>,
+    /// The machine's name in the run [default: SLURMD_NODENAME, NODE_NAME, PMIX_HOSTNAME, or the host's]
+    #[arg(long, value_name = "NAME", requires = "run")]
+    pub machine: Option<String>,
+    /// Measure even where this process may use a part of the machine alone; no whole one is compared with it
+    #[arg(long, requires = "run")]
+    pub allow_partial: bool,
     /// Go on with an existing record: --out, or the newest one of this host. Other options may be
     /// repeated as it was begun
     #[arg(long, conflicts_with = "force")]
@@ -151,7 +161,9 @@ impl CharacterizeArguments {
 
     /// The suite that was asked for, or the one that answers most in no time.
     pub fn suite(&self) -> Suite {
-        let of_executor = if self.simulate.is_some() { Suite::Standard } else { Suite::Quick };
+        let is_of_many = self.run.is_some();
+        let takes_no_time = self.simulate.is_some() && !is_of_many;
+        let of_executor = if takes_no_time { Suite::Standard } else { Suite::Quick };
         self.suite.unwrap_or(of_executor)
     }
 }

@@ -50,7 +50,7 @@ impl CompareArguments {
 }
 
 /// A fraction, or one in percent.
-fn parse_floor(text: &str) -> Result<f64, String> {
+pub(super) fn parse_floor(text: &str) -> Result<f64, String> {
     let fraction = parse_ratio(text).ok().filter(|fraction| *fraction < 0.5);
     fraction.ok_or_else(|| {
         "it is a percentage (2%) or a fraction (0.02), from 0 to below 50%".to_string()

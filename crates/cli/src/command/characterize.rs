@@ -18,6 +18,7 @@ use nearfar_record::{
 };
 use nearfar_units::{Bytes, format_duration};
 
+use super::run_member;
 use super::topo::list_simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
@@ -31,6 +32,9 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     }
     if arguments.kernel.iter().any(|name| name == "list") {
         return list_kernels(arguments);
+    }
+    if let Some(folder) = &arguments.run {
+        return run_member::run(arguments, folder);
     }
     let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
     if arguments.resume && to_stdout {
@@ -83,16 +87,19 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
 }
 
 /// What is to be measured, and who answers.
-struct Prepared {
-    _lock: Option<HostLock>,
-    record: Record,
+pub(super) struct Prepared {
+    pub _lock: Option<HostLock>,
+    pub record: Record,
     path: Option<PathBuf>,
     /// What is added to the record.
     addition: Option<Inputs>,
-    executor: Box<dyn Executor>,
+    pub executor: Box<dyn Executor>,
 }
 
-fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::Result<Prepared> {
+pub(super) fn prepare(
+    arguments: &CharacterizeArguments,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Prepared> {
     let goes_on = arguments.resume || arguments.append.is_some();
     let (lock, record, path, addition) =
         if goes_on { prepare_old(arguments)? } else { prepare_new(arguments)? };

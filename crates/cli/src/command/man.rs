@@ -19,7 +19,10 @@ pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     match folder {
         Some(folder) => {
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
-            for command in shown.chain([&command]) {
+            for command in shown
+                .flat_map(|of| std::iter::once(of).chain(of.get_subcommands()))
+                .chain([&command])
+            {
                 let path = folder.join(Man::new(command.clone()).get_filename());
                 let page = page(command)?;
                 WritableFile::find(&path)

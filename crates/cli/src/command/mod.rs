@@ -8,6 +8,8 @@ mod compared_runs;
 mod declared_program;
 mod device_workload;
 mod doctor;
+mod fleet;
+mod fleet_report;
 mod list;
 mod man;
 mod model;
@@ -19,6 +21,7 @@ mod ps;
 mod report;
 mod reproduce;
 mod run;
+mod run_member;
 mod sensitivity;
 mod show;
 mod topo;
@@ -48,6 +51,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Fleet(command) => fleet::run(&command),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),
         Command::Sensitivity(arguments) => sensitivity::run(&arguments),

@@ -12,6 +12,7 @@ use nearfar_document::{
     RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, WorkloadList,
     csv_row_schema,
 };
+use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
     Classes, CurveAnswer, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid,
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
@@ -31,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 42] = [
+const FORMATS: [(&str, Generate); 47] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -42,12 +43,16 @@ const FORMATS: [(&str, Generate); 42] = [
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorChecks>),
     ("nearfar.dry-run/1", schema::<DryRun>),
+    ("nearfar.fleet-compare/1", schema::<FleetComparison>),
+    ("nearfar.fleet-drift/1", schema::<FleetDrift>),
+    ("nearfar.fleet-manifest/1", schema::<Manifest>),
     ("nearfar.flow/2", schema::<ModelResult<FlowSummary>>),
     ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
     ("nearfar.kernels/1", schema::<KernelList>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.list/1", schema::<RecordList>),
     ("nearfar.machines/1", schema::<MachineList>),
+    ("nearfar.machine-summary/1", schema::<MachineSummary>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
     ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
@@ -72,6 +77,7 @@ const FORMATS: [(&str, Generate); 42] = [
     ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
     ("nearfar.topo/2", schema::<Topology>),
     ("nearfar.topology-export/1", schema::<TopologyExport>),
+    ("nearfar.verdict/1", schema::<Verdict>),
     ("nearfar.workload/1", schema::<WorkloadReport>),
     ("nearfar.workloads/1", schema::<WorkloadList>),
 ];

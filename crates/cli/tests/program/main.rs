@@ -7,6 +7,7 @@ mod continued;
 mod contract;
 mod field_tables;
 mod figures;
+mod fleet;
 mod golden;
 mod kill;
 mod model_roofline;

@@ -162,6 +162,39 @@ impl HeatMap {
         self.layers[layer].cells.push(cell);
     }
 
+    /// Adds a layer as a whole: a figure of the first statistic for each row and column, or none.
+    pub fn fill(
+        &mut self,
+        choice: &[String],
+        rows: &[String],
+        columns: Vec<String>,
+        figure: impl Fn(usize, usize) -> Option<Figure>,
+    ) {
+        let choice = self.selectors.choose(choice);
+        let columns: Vec<usize> =
+            columns.iter().map(|name| position(&mut self.columns, name)).collect();
+        let name = self.statistics[0].name;
+        let mut cells = Vec::with_capacity(rows.len() * columns.len());
+        for (row, named) in rows.iter().enumerate() {
+            if row == self.rows.len() {
+                self.rows.push(named.clone());
+            }
+            cells.extend(columns.iter().enumerate().filter_map(|(place, &column)| {
+                let figure = figure(row, place)?;
+                Some(HeatCell {
+                    row,
+                    column,
+                    words: vec![format!("{name}: {}", words(&figure))],
+                    figures: vec![Some((drawn(figure.value), figure.text))],
+                    behind: None,
+                    group: None,
+                    absent: None,
+                })
+            }));
+        }
+        self.layers.push(Layer { choice, cells });
+    }
+
     /// The samples behind its cells.
     pub fn behind(&self) -> impl Iterator<Item = &Behind> {
         let cells = self.layers.iter().flat_map(|layer| &layer.cells);

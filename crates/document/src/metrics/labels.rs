@@ -10,7 +10,7 @@ use crate::printable::printable;
 
 /// Labels in their order, each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Labels(Vec<(Cow<'static, str>, String)>);
+pub(crate) struct Labels(Vec<(Cow<'static, str>, String)>);
 
 impl Labels {
     /// With one more label.

@@ -49,6 +49,8 @@ pub enum TileKind {
     Better,
     /// What does not differ.
     Same,
+    /// Of many machines: of which it is not known.
+    Unclear,
 }
 
 /// A figure of a tile, or why there is none.

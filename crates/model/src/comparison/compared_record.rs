@@ -4,9 +4,12 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use nearfar_record::{Absent, ReadError, Record, Sample, SampleTotals, read_record_with};
+use nearfar_record::{
+    Absent, Case, Median, ReadError, Record, Sample, SampleTotals, read_record_with,
+};
+use nearfar_stats::estimate_median;
 
-use super::figure::{CaseStanding, Figure};
+use super::figure::{CaseStanding, Figure, Quantity};
 
 /// A record with figures in place of its samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +61,28 @@ impl From<Record> for ComparedRecord {
         std::mem::take(&mut record.samples).iter().for_each(|sample| add(&mut totals, sample));
         Self::of(record, &totals)
     }
+}
+
+/// Every case of a record with its median over rounds, in the unit of its quantity (bytes/s, FLOP/s, ns);
+/// how it stands where it has none.
+pub fn case_medians(
+    record: &Record,
+) -> impl Iterator<Item = (&Case, Result<(Quantity, Median), CaseStanding>)> {
+    let mut totals = Totals::default();
+    record.samples.iter().for_each(|sample| add(&mut totals, sample));
+    let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
+    for one in &record.absent {
+        absent.entry(&one.case).or_default().push(one);
+    }
+    record.cases.iter().map(move |case| {
+        let samples = totals.get(&case.id).map_or(&[][..], Vec::as_slice);
+        let absent = absent.get(case.id.as_str()).map_or(&[][..], Vec::as_slice);
+        let median = Figure::of_any_rounds(case, samples, absent).and_then(|figure| {
+            let median = estimate_median(&figure.values()).ok_or(CaseStanding::NoSample)?;
+            Ok((figure.quantity, median))
+        });
+        (case, median)
+    })
 }
 
 /// What samples moved, by case.

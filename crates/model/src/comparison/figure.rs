@@ -15,7 +15,7 @@ pub const FEWEST_COMPARED_ROUNDS: usize = 3;
 
 /// What a case's figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Quantity {
+pub enum Quantity {
     /// Useful bytes/s of all actors together.
     Bandwidth,
     /// Floating-point operations/s of all actors together.
@@ -38,7 +38,7 @@ pub enum ComparedFigures {
 }
 
 impl Quantity {
-    pub fn of_both(self, a: f64, b: f64) -> ComparedFigures {
+    pub(super) fn of_both(self, a: f64, b: f64) -> ComparedFigures {
         match self {
             Self::Bandwidth => {
                 ComparedFigures::Bandwidth { a_gb_per_s: a.into(), b_gb_per_s: b.into() }
@@ -135,8 +135,19 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// The figure of a case; how it stands where it has none.
+    /// The figure of a case that can be compared; how it stands where it has none.
     pub fn of(
+        case: &Case,
+        samples: &[SampleTotals],
+        absent: &[&Absent],
+    ) -> Result<Self, CaseStanding> {
+        let figure = Self::of_any_rounds(case, samples, absent)?;
+        let enough = figure.rounds.len() >= FEWEST_COMPARED_ROUNDS;
+        if enough { Ok(figure) } else { Err(CaseStanding::FewRounds) }
+    }
+
+    /// The same however few its rounds are.
+    pub fn of_any_rounds(
         case: &Case,
         samples: &[SampleTotals],
         absent: &[&Absent],
@@ -162,9 +173,6 @@ impl Figure {
         };
         if values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
             return Err(CaseStanding::NoWork);
-        }
-        if values.len() < FEWEST_COMPARED_ROUNDS {
-            return Err(CaseStanding::FewRounds);
         }
         let undisturbed = samples.iter().filter(|sample| !sample.is_disturbed());
         let mut numbers: Vec<u32> = undisturbed.map(SampleTotals::round).collect();

@@ -1,0 +1,132 @@
+//! `fleet`: many machines, measured by what starts them and compared by their folder.
+
+use std::path::absolute;
+
+use anyhow::{Context, bail};
+use nearfar_document::{fleet_answer, fleet_drift_answer};
+use nearfar_fleet::{
+    FleetChoices, FleetComparison, FleetDrift, Identity, Launch, MANIFEST_SCHEMA, MachineName,
+    MachineSummary, Manifest, MeasurementEnd, MeasurementStatus, RunFolder, ToldVerdict, Verdict,
+    VerdictKind, expand_hosts,
+};
+use nearfar_measure::now_utc;
+
+use super::fleet_report;
+use super::run_member::name_of_this_machine;
+use crate::args::{
+    FleetCommand, FleetCompareArguments, FleetDriftArguments, FleetPlanArguments,
+    FleetVerdictArguments,
+};
+use crate::exit_status::ExitStatus;
+use crate::{output, record_file};
+
+pub fn run(command: &FleetCommand) -> anyhow::Result<ExitStatus> {
+    match command {
+        FleetCommand::Plan(arguments) => plan(arguments),
+        FleetCommand::Compare(arguments) => compare(arguments),
+        FleetCommand::Verdict(arguments) => verdict(arguments),
+        FleetCommand::Drift(arguments) => drift(arguments),
+        FleetCommand::Report(arguments) => fleet_report::run(arguments),
+    }
+}
+
+fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
+    let machines = expand_hosts(&arguments.machines).context("--machines")?;
+    let folder = absolute(&arguments.run)?;
+    let Some(folder) = folder.to_str() else {
+        bail!("the folder's name is not UTF-8: machines could not be told it")
+    };
+    let program = match &arguments.program {
+        Some(program) => program.clone(),
+        None => std::env::current_exe()?.display().to_string(),
+    };
+    let budget = arguments.budget.as_secs().max(1);
+    let mut of_task = vec!["--budget".into(), format!("{budget}s")];
+    of_task.extend(arguments.arguments.iter().cloned());
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
+    let path = RunFolder::new(folder.as_ref()).manifest();
+    let planned = Manifest::read_at(&path).with_context(|| path.display().to_string())?;
+    let is_new = planned.is_none();
+    let mut manifest = planned.unwrap_or_else(|| Manifest {
+        schema: MANIFEST_SCHEMA.into(),
+        created: now_utc(),
+        engine: arguments.engine,
+        arguments: of_task.clone(),
+        machines: Vec::new(),
+    });
+    manifest.expect(&machines);
+    manifest.write(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let verb = if is_new { "expects" } else { "expects now" };
+    output::note(&format!("{} {verb} {} machines", path.display(), manifest.machines.len()));
+    let launch = Launch {
+        engine: arguments.engine,
+        program,
+        folder: folder.into(),
+        machines,
+        arguments: of_task,
+        // Starting a container or a program from a shared disk takes its time.
+        seconds: budget + 120,
+        image: arguments.image.clone(),
+        claim: arguments.claim.clone(),
+    };
+    output::print(&launch.text())?;
+    Ok(ExitStatus::Done)
+}
+
+fn compare(arguments: &FleetCompareArguments) -> anyhow::Result<ExitStatus> {
+    let folder = RunFolder::new(&arguments.folder);
+    let target = arguments.target.as_deref().map(|path| -> anyhow::Result<_> {
+        let record = record_file::read(path)?;
+        let end = MeasurementEnd {
+            ended: record.header.started.clone(),
+            status: MeasurementStatus::Measured,
+            why: None,
+            partial: None,
+            record: None,
+        };
+        let name: MachineName = "target".parse()?;
+        Ok((
+            path.display().to_string(),
+            MachineSummary::new(name, &record, Identity::default(), end),
+        ))
+    });
+    let target = target.transpose()?;
+    let now = now_utc();
+    let choices = FleetChoices {
+        floor: arguments.floor,
+        target: target.as_ref().map(|(path, summary)| (path.as_str(), summary)),
+        now: &now,
+    };
+    let compared = FleetComparison::read(&folder, &choices)?;
+    compared.write_verdicts(&folder)?;
+    output::answer(arguments.form(), &compared, || fleet_answer(&compared))?;
+    let has = |verdict| compared.with(verdict).next().is_some();
+    Ok(if has(VerdictKind::Bad) {
+        ExitStatus::CheckFailed
+    } else if has(VerdictKind::Again) || has(VerdictKind::Unknown) {
+        ExitStatus::NotKnown
+    } else {
+        ExitStatus::Done
+    })
+}
+
+fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
+    let folders: Vec<RunFolder> =
+        arguments.folders.iter().map(|folder| RunFolder::new(folder)).collect();
+    let drift = FleetDrift::read(&folders, &now_utc())?;
+    output::answer(arguments.form(), &drift, || fleet_drift_answer(&drift))?;
+    Ok(if drift.worse().next().is_some() { ExitStatus::CheckFailed } else { ExitStatus::Done })
+}
+
+fn verdict(arguments: &FleetVerdictArguments) -> anyhow::Result<ExitStatus> {
+    let machine = name_of_this_machine(arguments.machine.as_deref())?;
+    let path = RunFolder::new(&arguments.folder).verdict(&machine);
+    let age = i64::try_from(arguments.max_age.as_secs()).unwrap_or(i64::MAX);
+    let ToldVerdict { line, verdict } = Verdict::tell(&path, &machine, &now_utc(), age);
+    output::print(&format!("{line}\n"))?;
+    Ok(match verdict {
+        VerdictKind::Good => ExitStatus::Done,
+        VerdictKind::Bad => ExitStatus::CheckFailed,
+        VerdictKind::Again | VerdictKind::Unknown => ExitStatus::NotKnown,
+    })
+}

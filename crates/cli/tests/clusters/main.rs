@@ -1,0 +1,128 @@
+//! The launchers and checkers that runs of many machines are for: Slurm with several machines on this host, Open
+//! MPI, ReFrame, Kubernetes' schema. Machines are simulated; what is real is who starts them. (make outer)
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod slurm;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use support::{MACHINE, NEARFAR, compared, plan, python, root, run, text};
+
+#[test]
+fn open_mpi_measures_a_host_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let mut command = Command::new("mpirun");
+    command.args([
+        "-np",
+        "4",
+        "--allow-run-as-root",
+        "--oversubscribe",
+        "--bind-to",
+        "none",
+        NEARFAR,
+        "characterize",
+    ]);
+    let said = run(command.args(MACHINE).arg("--run").arg(&run_folder));
+    assert_eq!(said.matches("128 cells").count(), 1, "{said}");
+    assert_eq!(said.matches("the first one measures").count(), 3, "{said}");
+    let (_, json) = compared(&run_folder);
+    assert_eq!(json["machines"].as_array().unwrap().len(), 1);
+    assert_eq!(json["machines"][0]["measurements"], 1);
+
+    // The command as it is printed, on this host by its name.
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let run_folder = folder.path().join("planned");
+    let printed = plan(&run_folder, &["--engine", "mpirun", "--machines", host.trim()]);
+    let said = run(Command::new("sh")
+        .args(["-c", &printed])
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
+    let (_, json) = compared(&run_folder);
+    assert_eq!(json["missing"], serde_json::json!([]), "{said}");
+}
+
+/// The manifest is what the published schema says, by a program that was not made for it.
+#[test]
+fn kubernetes_takes_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    for more in [&[][..], &["--image", "registry/nearfar:1", "--claim", "shared"]] {
+        let arguments =
+            [&["--engine", "kubernetes", "--machines", "w[1-40],gpu-1.site"], more].concat();
+        let job = plan(&folder.path().join("run"), &arguments);
+        let path = folder.path().join("job.json");
+        fs::write(&path, &job).unwrap();
+        run(Command::new(python("kubernetes-validate")).args(["--strict", "--quiet"]).arg(&path));
+        let mut job: Value = serde_json::from_str(&job).unwrap();
+        assert_eq!(job["spec"]["completions"], 41);
+        job["spec"]["completionMode"] = 3.into();
+        fs::write(&path, job.to_string()).unwrap();
+        let refused = Command::new(python("kubernetes-validate"))
+            .args(["--strict", "--quiet"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        assert!(!refused.status.success(), "a wrong manifest passes");
+    }
+}
+
+/// By the contracts of NHC (a function that calls `die`) and of node-problem-detector (exit status 0, 1, else; a
+/// line of 80 characters), whose files are in `integrations`.
+#[test]
+fn health_checks_are_told_by_their_contracts() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let slow = support::slow(folder.path());
+    for number in 1..=8 {
+        let machine = if number == 3 { slow.as_str() } else { "amd-4p" };
+        for seed in [number, 100 + number] {
+            support::measure(&run_folder, &format!("n{number}"), machine, seed);
+        }
+    }
+    assert_eq!(compared(&run_folder).0, 1);
+    let nhc = |machine: &str| {
+        let script = format!(
+            "die() {{ echo \"died $1: $2\"; return \"$1\"; }}; nearfar() {{ {NEARFAR} \"$@\"; }}; . \
+             {}/integrations/nhc/nearfar.nhc; check_nearfar {} 7d; echo status $?",
+            root().display(),
+            run_folder.display()
+        );
+        run(Command::new("bash").args(["-c", &script]).env("NODE_NAME", machine))
+    };
+    let bad = nhc("n3");
+    assert!(
+        bad.contains("died 1: check_nearfar:  nearfar BAD n3") && bad.contains("status 1"),
+        "{bad}"
+    );
+    assert_eq!(nhc("n4"), "status 0\n");
+    assert_eq!(nhc("n99"), "status 0\n", "what is not known drains nothing");
+
+    let plugin = fs::read(root().join("integrations/node-problem-detector/nearfar.json")).unwrap();
+    let plugin: Value = serde_json::from_slice(&plugin).unwrap();
+    let rule = &plugin["rules"][0];
+    let conditions: BTreeSet<&str> = plugin["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["type"].as_str().unwrap())
+        .collect();
+    assert!(conditions.contains(rule["condition"].as_str().unwrap()));
+    let most =
+        usize::try_from(plugin["pluginConfig"]["max_output_length"].as_u64().unwrap()).unwrap();
+    for (machine, status) in [("n3", 1), ("n4", 0), ("n99", 2)] {
+        let arguments = rule["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+        let arguments =
+            arguments.map(|it| it.replace("/shared/nearfar/latest", run_folder.to_str().unwrap()));
+        let output =
+            Command::new(NEARFAR).args(arguments).env("NODE_NAME", machine).output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        let line = text(&output.stdout);
+        assert!(line.trim_end().len() <= most && line.lines().count() == 1, "{line}");
+    }
+}
