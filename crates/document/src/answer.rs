@@ -115,10 +115,18 @@ impl Answer {
     /// A section of which the first screen has what follows from it and the head of its first table.
     pub fn and_section(self, section: Section, first_rows: usize) -> Self {
         const FINDINGS: usize = 4;
+        const FINDINGS_CHARACTERS: usize = 1200;
         let tables = section.tables.len();
         let notes = section.tables.first().map_or(0, |table| table.notes.len());
         let rows = section.tables.first().map_or(0, |table| table.rows.len());
         let findings = section.findings.len();
+        let mut room = FINDINGS_CHARACTERS;
+        let fits = |finding: &&String| {
+            let length = finding.chars().count();
+            room.checked_sub(length).inspect(|&left| room = left).is_some()
+        };
+        let shown = section.findings.iter().take(FINDINGS).take_while(fits);
+        let shown: Vec<Part> = shown.map(|finding| Part::words("-> ", finding)).collect();
         let mut left = Vec::new();
         let mut leave = |count: usize, one: &str, many: &str| match count {
             0 => {}
@@ -127,10 +135,8 @@ impl Answer {
         };
         leave(tables.saturating_sub(1), "more table", "more tables");
         leave(rows.saturating_sub(first_rows), "more row", "more rows");
-        leave(findings.saturating_sub(FINDINGS), "more remark", "more remarks");
+        leave(findings - shown.len(), "more remark", "more remarks");
         leave(notes, "note", "notes");
-        let shown = section.findings.iter().take(FINDINGS);
-        let shown: Vec<Part> = shown.map(|finding| Part::words("-> ", finding)).collect();
         let table = section.tables.first().cloned();
         let first = self
             .and_all(Shown::First, [Part::words("", &section.about)])

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Engine;
 use crate::machine_name::MachineName;
 use crate::run_folder::write_whole;
+use crate::summary::why_not_json;
 
 /// Name and version of the format.
 pub const MANIFEST_SCHEMA: &str = "nearfar.fleet-manifest/1";
@@ -48,7 +49,7 @@ impl Manifest {
         struct OfVersion {
             schema: String,
         }
-        let invalid = |error: serde_json::Error| ManifestError::Invalid(error.to_string());
+        let invalid = |error: serde_json::Error| ManifestError::Invalid(why_not_json(&error));
         let version: OfVersion = serde_json::from_slice(bytes).map_err(invalid)?;
         if version.schema != MANIFEST_SCHEMA {
             return Err(ManifestError::OtherVersion(version.schema));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nearfar_model::{CaseStanding, Quantity, case_medians};
 use nearfar_record::{Absence, Coordinates, Record};
-use nearfar_units::{Unit, excerpt};
+use nearfar_units::{Unit, excerpt, excerpt_of};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
@@ -123,6 +123,12 @@ pub struct MeasurementEnd {
     pub record: Option<String>,
 }
 
+/// What serde says of a file, which may be long: it repeats words of the file.
+pub(crate) fn why_not_json(error: &serde_json::Error) -> String {
+    const LONGEST: usize = 400;
+    excerpt_of(&error.to_string(), LONGEST)
+}
+
 /// Why a summary could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
@@ -205,7 +211,7 @@ impl MachineSummary {
                 Err(_) if error.is_eof() || bytes.iter().all(|byte| *byte == 0) => {
                     SummaryError::Torn
                 }
-                _ => SummaryError::Invalid(error.to_string()),
+                _ => SummaryError::Invalid(why_not_json(&error)),
             }
         })?;
         if summary.schema != SUMMARY_SCHEMA {

@@ -8,6 +8,7 @@ use nearfar_units::{excerpt, words};
 use serde::{Deserialize, Serialize};
 
 use crate::machine_name::MachineName;
+use crate::summary::why_not_json;
 
 /// Name and version of the format.
 pub const VERDICT_SCHEMA: &str = "nearfar.verdict/1";
@@ -65,7 +66,7 @@ impl Verdict {
     /// # Errors
     /// Where it is torn or of another version.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let verdict: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let verdict: Self = serde_json::from_slice(bytes).map_err(|error| why_not_json(&error))?;
         if verdict.schema == VERDICT_SCHEMA {
             Ok(verdict)
         } else {

@@ -7,8 +7,10 @@ use nearfar_document::{
     Answer as Told, ModelResult, ModelsOfRecord, Origin, device_class_answer, model_answer,
     printable,
 };
-use nearfar_model::{FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures};
-use nearfar_record::Record;
+use nearfar_model::{
+    FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures, measuring_command,
+};
+use nearfar_record::{Experiment, Record, Suite};
 
 use super::no_model;
 use crate::args::ModelArguments;
@@ -87,10 +89,9 @@ impl Answer<'_> {
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
         drop(waiting);
         if fitted.is_empty() {
-            bail!(
-                "the record holds nothing that a model needs; measure by `nearfar characterize \
-                 --suite standard`"
-            );
+            let standard = [Experiment::Pairs, Experiment::Latency, Experiment::Roofs];
+            let command = measuring_command(self.record, &standard, Suite::Standard);
+            bail!("the record holds nothing that a model needs; `{command}` adds what most need");
         }
         let all = ModelsOfRecord::new(self.record, &fitted, unavailable);
         output::answer(self.arguments.form(), &all, || all.answer(self.record, &fitted))?;

@@ -72,6 +72,7 @@ fn models_without(record: &Path) -> Vec<(String, Option<String>)> {
 fn typed(command: &str, record: &Path, new: &Path) -> PathBuf {
     let arguments = command.strip_prefix("nearfar ").unwrap();
     let is_added = arguments.contains("--append") || arguments.contains("--resume");
+    assert!(is_added || arguments.contains("--simulate"), "of another machine: {command}");
     let out = if is_added { String::new() } else { format!(" --out {}", new.display()) };
     let output = run(&mut asked(&format!("{arguments}{out}")));
     let said = text(&output.stderr);
