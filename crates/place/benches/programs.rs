@@ -21,6 +21,8 @@ use nearfar_record::{PressureRuns, Record, read_record};
 
 /// Loads that the fit takes.
 const TAKEN: usize = 3;
+/// Rounds below which nothing tells the noise.
+const FEWEST_ROUNDS: usize = 3;
 /// A mean error is so much of a standard deviation, where errors are normal.
 const MEAN_OF_DEVIATION: f64 = 0.798;
 /// A slowdown from which on the error is judged as a part of it.
@@ -99,6 +101,11 @@ fn main() {
         let at = &record.header.inputs.commands.as_ref().unwrap().placements[0];
         let family = home_family(&machine, at.initiator, at.memory_node.unwrap()).unwrap();
         let runs = pressure_runs(&RecordFigures::new(&record)).unwrap();
+        let rounds = runs.iter().map(|it| it.seconds.len()).min().unwrap_or(0);
+        if rounds < FEWEST_ROUNDS {
+            println!("  {name:<26} not judged: {rounds} rounds have no noise");
+            continue;
+        }
         let Some(judged) = judge(&runs, &family) else {
             println!("  {name:<26} no law fits it");
             continue;

@@ -110,6 +110,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
             "predict RECORD --processes 4",
             "predict RECORD --point 0.125,4.7 --point 30",
             "predict RECORD --curve --read-share 0.8 --bandwidth 5GB/s",
+            "predict RECORD --program @cg.S --copies 2",
             "advise RECORD",
             "advise RECORD --threads 4 --working-set 1GiB --pattern private",
             "advise RECORD --device cuda0",
@@ -216,6 +217,8 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
     assert_eq!(watched.status.code(), Some(0), "{}", text(&watched.stderr));
     documents.file(&profile);
     documents.asked("profile RECORD", &profile);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/program_profile");
+    documents.asked("profile RECORD", &corpus.join("solver"));
     for (options, status) in [
         ("--placement interleave", 3),
         ("--placement compact --follow", 3),

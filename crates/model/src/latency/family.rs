@@ -188,15 +188,16 @@ impl FamilyLaw {
         &self.fitted
     }
 
-    /// Standard error of ln(capacity), the largest of all read shares; of a capacity that any larger one
-    /// would do for half of one.
-    pub(crate) fn capacity_error(&self) -> f64 {
-        const OPEN: f64 = 0.5;
-        let error = |share: &FamilyShare| match share.is_straight {
-            true => OPEN,
-            false => share.capacity.relative_half_width() / 1.96,
-        };
-        self.shares.iter().map(error).fold(0.0, f64::max).min(OPEN)
+    /// The same with capacities for at least these reads, bytes/s, which more threads than those beside
+    /// the chase were seen to move.
+    pub(crate) fn carrying(mut self, reads: f64) -> Self {
+        let capacity = self.fitted.shares.last().map_or(f64::INFINITY, |share| share.capacity);
+        let ratio = (reads / capacity).max(1.0);
+        let drawn = self.drawn.iter_mut().map(|(law, _)| law);
+        for law in std::iter::once(&mut self.fitted).chain(drawn) {
+            law.shares.iter_mut().for_each(|share| share.capacity *= ratio);
+        }
+        self
     }
 
     /// The laws of points drawn again.

@@ -1,8 +1,8 @@
 //! What a program's time is made of, by runs alone and beside known traffic.
 //!
 //! Least squares of the logarithms of the times, and of what the threads beside the program lose by
-//! it: a stream that does not pause waits for its lines as the program does, ||x t(b, r), 1 / (B(r) -
-//! bytes/s of the program)|| for each byte, with x from the moments before the program started. So the
+//! it: a stream that does not pause waits for its lines as the program does, x t(b, r) + 1 / (B(r) -
+//! bytes/s of the program) for each byte, with x from the moments before the program started. So the
 //! program's own traffic shows without counters. A few runs do not fix six parameters: expectations
 //! that weigh little hold those that nothing tells of.
 //! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
@@ -11,7 +11,7 @@
 use nearfar_record::ProgramParts;
 use nearfar_stats::{FitRule, Loss, drawn_residuals, fit, normal_quantile};
 
-use super::law::{Beside, LIMIT_SHARPNESS, MemoryLaw, SolvedProgram, smooth_sum, solve};
+use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
 use crate::latency::{FamilyLaw, LatencyLaw};
 
 /// A program's runs alone, or beside one kind of traffic.
@@ -42,7 +42,7 @@ const TIME_ERROR: f64 = 0.01;
 const TRAFFIC_ERROR: f64 = 0.02;
 /// What is expected of the parameters, with its standard deviation: the roots of core time, waiting and
 /// transfer as parts of the time alone; ln(q - 1); the logit of the read share, 3/4; ln of the capacity
-/// ratio, of which the curves' own error is more.
+/// ratio.
 const EXPECTED: [(f64, f64); 6] =
     [(0.6, 0.5), (0.6, 0.5), (0.3, 0.4), (-0.4, 0.8), (1.1, 0.7), (0.0, 0.03)];
 /// Residuals beyond this multiple of their errors weigh less.
@@ -63,9 +63,7 @@ struct Form<'a> {
 /// What the program's time is made of; the first run is alone. `None` where no parameters make sense.
 pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgram> {
     let alone_seconds = runs.first()?.seconds;
-    let mut expected = EXPECTED;
-    expected[5].1 = family.capacity_error().max(EXPECTED[5].1);
-    let form = Form { law: family.law(), alone_seconds, runs, expected };
+    let form = Form { law: family.law(), alone_seconds, runs, expected: EXPECTED };
     let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
     let starts = starts.map(|[core, wait, transfer]| {
         [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, EXPECTED[5].0]
@@ -93,7 +91,7 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
                 ..*run
             })
             .collect();
-        let expected = expected.map(|(mean, deviation)| (mean + deviation * error(), deviation));
+        let expected = EXPECTED.map(|(mean, deviation)| (mean + deviation * error(), deviation));
         let form = Form { runs: &moved, expected, ..form };
         Some(form.parts(&form.fit(&best)?.0))
     };
@@ -159,13 +157,12 @@ fn stream_beside(
     run: &MemoryRun,
 ) -> Option<f64> {
     let capacity = memory.capacity(read_share)?;
-    let power = |value: f64| value.powf(LIMIT_SHARPNESS);
     // Above its law's capacity a stream is all transfer.
-    let waits = power(1.0 / before) - power(1.0 / capacity);
-    let waits = waits.max(0.0).powf(1.0 / LIMIT_SHARPNESS);
+    let waits = (1.0 / before - 1.0 / capacity).max(0.0);
+    let transfers = 1.0 / before - waits;
     let alone = memory.access_seconds(read_share, before.min(0.99 * capacity))?;
     let own = (solved.traffic - run.beside.traffic).max(0.0);
-    let left = (capacity - own) * (before / capacity).max(1.0);
-    let slower = waits * solved.access_seconds / alone;
-    (left > 0.0).then(|| 1.0 / smooth_sum(slower, 1.0 / left, LIMIT_SHARPNESS))
+    let left = (capacity - own) / capacity;
+    let slower = solved.access_seconds / alone;
+    (left > 0.0).then(|| 1.0 / (waits * slower + transfers / left))
 }

@@ -80,10 +80,10 @@ fn step(
 
 /// How sharply bandwidth takes over from what else the time is made of: phases that are bound by it and
 /// phases that are not follow each other.
-pub(super) const LIMIT_SHARPNESS: f64 = 2.5;
+const LIMIT_SHARPNESS: f64 = 2.5;
 
 /// (a^q + b^q)^(1/q), the larger of both for a large q.
-pub(super) fn smooth_sum(one: f64, other: f64, exponent: f64) -> f64 {
+fn smooth_sum(one: f64, other: f64, exponent: f64) -> f64 {
     let most = one.max(other);
     if most <= 0.0 {
         return 0.0;

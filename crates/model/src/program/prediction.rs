@@ -1,5 +1,6 @@
 //! A program's time at every placement of a record.
 
+use nearfar_machine::GroupBy;
 use nearfar_record::{Estimate, Outcome, ProgramParts, ProgramProfile, Record};
 use nearfar_stats::{drawn_residuals, normal_quantile};
 use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio, Seconds};
@@ -13,6 +14,7 @@ use crate::classes::classes;
 use crate::latency::{
     CurveFamily, FamilyLaw, Latency, LatencyLaw, LoadedAccess, LoadedCurve, latency,
 };
+use crate::pairs::{PlacedCell, pairs};
 use crate::record_figures::RecordFigures;
 
 /// What is asked of a program.
@@ -148,7 +150,7 @@ pub fn predict_program(
     let mut places: Vec<PlaceTime> = Vec::new();
     for family in &model.families {
         let pair = (family.initiator, family.memory_node);
-        let law = law_of(&model, family);
+        let law = law_of(figures, &model, family);
         let time = law
             .as_ref()
             .map_err(String::clone)
@@ -220,26 +222,45 @@ impl Alphas {
 /// # Errors
 /// Why the record says nothing of it.
 pub fn home_family(record: &Record, initiator: u32, node: u32) -> Result<FamilyLaw, String> {
-    let model = latency(&RecordFigures::new(record)).map_err(|without| without.to_string())?;
+    let figures = RecordFigures::new(record);
+    let model = latency(&figures).map_err(|without| without.to_string())?;
     let is_home =
         |it: &&crate::latency::CurveFamily| (it.initiator, it.memory_node) == (initiator, node);
     let family = model.families.iter().find(is_home);
     let family = family.ok_or_else(|| {
         format!("it holds no latency beside traffic of initiator {initiator} on node {node}")
     })?;
-    law_of(&model, family)
+    law_of(&figures, &model, family)
 }
 
 /// Loaded points below which a law is none.
 const FEWEST_POINTS: usize = 4;
 
 /// The law of a pair, also where load hardly makes accesses longer: a program can be slowed down by
-/// others all the same, because they take its bandwidth.
-fn law_of(model: &Latency, family: &CurveFamily) -> Result<FamilyLaw, String> {
-    let why = match family.law.as_result() {
-        Ok(law) => return Ok(law.clone()),
-        Err(why) => why.to_string(),
+/// others all the same, because they take its bandwidth. Few threads beside the chase do not fill a
+/// memory: what all threads were seen to read is carried.
+fn law_of(
+    figures: &RecordFigures<'_>,
+    model: &Latency,
+    family: &CurveFamily,
+) -> Result<FamilyLaw, String> {
+    let law = match family.law.as_result() {
+        Ok(law) => law.clone(),
+        Err(why) => through_points(model, family).ok_or(why)?,
     };
+    let is_read = |it: &&PlacedCell| {
+        it.kernel == "load"
+            && it.row.group_by == GroupBy::Memory
+            && (it.row.initiator, it.memory_node) == (family.initiator, family.memory_node)
+    };
+    let placed = pairs(figures).placed();
+    let read = placed.iter().filter(is_read).filter_map(|it| it.cell.best());
+    let most = read.map(|figure| figure.summary.sum.median).max_by(f64::total_cmp);
+    Ok(law.carrying(most.unwrap_or(0.0)))
+}
+
+/// A law through the points of a pair, of which some were beside load.
+fn through_points(model: &Latency, family: &CurveFamily) -> Option<FamilyLaw> {
     let is_own = |it: &&LoadedCurve| {
         (it.initiator, it.memory_node) == (family.initiator, family.memory_node)
     };
@@ -254,10 +275,7 @@ fn law_of(model: &Latency, family: &CurveFamily) -> Result<FamilyLaw, String> {
         })
     });
     let points: Vec<LoadedAccess> = idle.into_iter().chain(loaded).collect();
-    match points.first() {
-        Some(first) if first.traffic <= 0.0 && points.len() > FEWEST_POINTS => {
-            FamilyLaw::through(&points, Vec::new()).ok_or(why)
-        }
-        _ => Err(why),
-    }
+    let is_idle = points.first().is_some_and(|first| first.traffic <= 0.0);
+    let is_enough = is_idle && points.len() > FEWEST_POINTS;
+    is_enough.then(|| FamilyLaw::through(&points, Vec::new())).flatten()
 }
