@@ -21,10 +21,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("e7-4870", "e7-4870 --only pairs,roofs,mixes --kernel load,triad"),
     ("eight", "two-socket-8-nodes --only pairs,links,roofs,mixes --kernel load,triad"),
     ("fast", "knl-flat --suite quick --only pairs,latency,mixes,hybrid --kernel load"),
-    (
-        "families",
-        "xeon-8568-cxl --suite standard --only pairs,latency,roofs --kernel load,2l1nt,copy_nt",
-    ),
+    ("families", "xeon-8568-cxl --suite standard --only pairs,latency,roofs"),
     ("few-runs", "e7-4870 --only scaling --kernel copy --seed 3 --runs 10"),
     ("full", "full.toml --suite quick --kernel triad"),
     ("hubs", "amd-2p-two-hubs --only devices"),
