@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nearfar_model::{CaseStanding, Quantity, case_medians};
 use nearfar_record::{Absence, Coordinates, Record};
-use nearfar_units::{Unit, excerpt};
+use nearfar_units::{Unit, excerpt, excerpt_of};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
@@ -17,6 +17,9 @@ pub const SUMMARY_SCHEMA: &str = "nearfar.machine-summary/1";
 
 /// The largest that is read: some 100,000 cells.
 pub const MAX_SUMMARY_BYTES: usize = 32 << 20;
+
+/// Characters of what a reader of JSON says of a stranger's text.
+pub(crate) const MOST_OF_ERROR: usize = 300;
 
 /// One measurement of one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -205,7 +208,7 @@ impl MachineSummary {
                 Err(_) if error.is_eof() || bytes.iter().all(|byte| *byte == 0) => {
                     SummaryError::Torn
                 }
-                _ => SummaryError::Invalid(error.to_string()),
+                _ => SummaryError::Invalid(excerpt_of(&error.to_string(), MOST_OF_ERROR)),
             }
         })?;
         if summary.schema != SUMMARY_SCHEMA {
