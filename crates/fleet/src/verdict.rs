@@ -133,7 +133,6 @@ pub(crate) fn seconds_of(time: &str) -> Option<i64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 mod tests {
     use std::fs;
 
