@@ -5,7 +5,6 @@
 
 mod comparison;
 mod csv;
-mod fleet;
 mod hostile_record;
 mod metrics;
 mod page;
