@@ -150,7 +150,11 @@ fn detection(kept: &mut bool) {
     let sorts = [Fault::Memory(0.04), Fault::Link(0.06), Fault::Memory(0.03), Fault::Link(0.03)];
     let of = |every: usize| {
         move |number: usize| {
-            if number % every == 0 { sorts[(number / every) % sorts.len()] } else { Fault::None }
+            if number.is_multiple_of(every) {
+                sorts[(number / every) % sorts.len()]
+            } else {
+                Fault::None
+            }
         }
     };
     let (mut called_bad, mut again, mut most, mut sound) = (0, 0, 0, 0);

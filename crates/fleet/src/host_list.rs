@@ -107,7 +107,9 @@ pub fn fold_hosts<'a>(names: impl IntoIterator<Item = &'a MachineName>) -> Strin
         (end - begin <= 15).then(|| (&name[..begin], &name[begin..end], &name[end..]))
     }
     let mut alone = Vec::new();
-    let mut families: Vec<((&str, &str, usize), Vec<u64>)> = Vec::new();
+    /// What stands before and behind a number, and its digits where it is padded.
+    type Family<'a> = (&'a str, &'a str, usize);
+    let mut families: Vec<(Family<'_>, Vec<u64>)> = Vec::new();
     for name in names {
         let Some((before, number, after)) = split(name.as_str()) else {
             alone.push(name.to_string());

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use nearfar_units::excerpt;
+use nearfar_units::{excerpt, excerpt_of};
 use serde::{Deserialize, Serialize};
 
 use crate::launch::Engine;
 use crate::machine_name::MachineName;
 use crate::run_folder::write_whole;
-use crate::summary::why_not_json;
+use crate::summary::MOST_OF_ERROR;
 
 /// Name and version of the format.
 pub const MANIFEST_SCHEMA: &str = "nearfar.fleet-manifest/1";
@@ -49,7 +49,9 @@ impl Manifest {
         struct OfVersion {
             schema: String,
         }
-        let invalid = |error: serde_json::Error| ManifestError::Invalid(why_not_json(&error));
+        let invalid = |error: serde_json::Error| {
+            ManifestError::Invalid(excerpt_of(&error.to_string(), MOST_OF_ERROR))
+        };
         let version: OfVersion = serde_json::from_slice(bytes).map_err(invalid)?;
         if version.schema != MANIFEST_SCHEMA {
             return Err(ManifestError::OtherVersion(version.schema));

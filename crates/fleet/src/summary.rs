@@ -18,6 +18,9 @@ pub const SUMMARY_SCHEMA: &str = "nearfar.machine-summary/1";
 /// The largest that is read: some 100,000 cells.
 pub const MAX_SUMMARY_BYTES: usize = 32 << 20;
 
+/// Characters of what a reader of JSON says of a stranger's text.
+pub(crate) const MOST_OF_ERROR: usize = 300;
+
 /// One measurement of one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -123,12 +126,6 @@ pub struct MeasurementEnd {
     pub record: Option<String>,
 }
 
-/// What serde says of a file, which may be long: it repeats words of the file.
-pub(crate) fn why_not_json(error: &serde_json::Error) -> String {
-    const LONGEST: usize = 400;
-    excerpt_of(&error.to_string(), LONGEST)
-}
-
 /// Why a summary could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
@@ -211,7 +208,7 @@ impl MachineSummary {
                 Err(_) if error.is_eof() || bytes.iter().all(|byte| *byte == 0) => {
                     SummaryError::Torn
                 }
-                _ => SummaryError::Invalid(why_not_json(&error)),
+                _ => SummaryError::Invalid(excerpt_of(&error.to_string(), MOST_OF_ERROR)),
             }
         })?;
         if summary.schema != SUMMARY_SCHEMA {

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use nearfar_units::{excerpt, words};
+use nearfar_units::{excerpt, excerpt_of, words};
 use serde::{Deserialize, Serialize};
 
 use crate::machine_name::MachineName;
-use crate::summary::why_not_json;
+use crate::summary::MOST_OF_ERROR;
 
 /// Name and version of the format.
 pub const VERDICT_SCHEMA: &str = "nearfar.verdict/1";
@@ -66,7 +66,8 @@ impl Verdict {
     /// # Errors
     /// Where it is torn or of another version.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let verdict: Self = serde_json::from_slice(bytes).map_err(|error| why_not_json(&error))?;
+        let verdict: Self = serde_json::from_slice(bytes)
+            .map_err(|error| excerpt_of(&error.to_string(), MOST_OF_ERROR))?;
         if verdict.schema == VERDICT_SCHEMA {
             Ok(verdict)
         } else {
@@ -132,7 +133,6 @@ pub(crate) fn seconds_of(time: &str) -> Option<i64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 mod tests {
     use std::fs;
 

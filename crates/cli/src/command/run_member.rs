@@ -113,7 +113,7 @@ fn partial_machine(record: &Record) -> Option<String> {
     }
     let limit = record.header.environment.cgroup.cpu_limit?;
     let count = cpus.len();
-    ((limit as usize) < count)
+    (limit < count as f64)
         .then(|| format!("its control group allows the time of {limit} of {count} CPUs"))
 }
 

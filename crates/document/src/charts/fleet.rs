@@ -17,6 +17,9 @@ const MOST_CELLS: usize = 64_000;
 /// Machines that a chart has at most.
 const MOST_MACHINES: usize = 1000;
 
+/// Rows of the map: more are drawn for minutes, and cannot be told apart.
+const MOST_ROWS: usize = 100;
+
 /// Lines of machines over runs.
 const MOST_LINES: usize = 40;
 
@@ -59,6 +62,8 @@ fn below(ratio: f64) -> f64 {
 }
 
 fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Option<Chart> {
+    let of_all = machines.len();
+    let machines = &machines[..of_all.min(MOST_ROWS)];
     let mut map = HeatMap::new(["machine", "cell"], &["Cells"], &[("below its peers", "%", true)]);
     let mut series: Vec<&str> = Vec::new();
     for &cell in cells {
@@ -83,7 +88,7 @@ fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Optio
         "fleet",
         "Machines by cells: how far below the peers' median",
         format!(
-            "A row for each of {} machines of kind {}, those that fall short most on top; a column for each pair of CPUs \
+            "A row for each of {} of {of_all} machines of kind {}, those that fall short most, on top the first; a column for each pair of CPUs \
              and memory node. The darker, the further below the median of all.",
             machines.len(),
             group.id
