@@ -279,7 +279,7 @@ pub fn print_errors() -> bool {
     all.print("all");
     let [mean, most] = [all.mean(0), all.quantile(0)];
     let within = all.within();
-    mean <= PROMISED[0] && most <= PROMISED[1] && within >= COVERAGE[0] && within <= COVERAGE[1]
+    mean <= PROMISED[0] && most <= PROMISED[1] && (COVERAGE[0]..=COVERAGE[1]).contains(&within)
 }
 
 /// Errors of the law, of the rule of alpha and of no change.
