@@ -5,6 +5,7 @@
 
 mod comparison;
 mod csv;
+mod fleet;
 mod hostile_record;
 mod metrics;
 mod page;
