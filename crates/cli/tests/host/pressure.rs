@@ -8,7 +8,7 @@ use crate::support::{measuring, nearfar, run, text};
 
 fn pressed(record: &Path, program: &[&str]) -> std::process::Output {
     let mut pressed = nearfar();
-    pressed.args(["profile", "--pressure", "--json", "--budget", "3s", "--record"]).arg(record);
+    pressed.args(["profile", "--pressure", "--json", "--budget", "60s", "--record"]).arg(record);
     run(pressed.arg("--").args(program))
 }
 

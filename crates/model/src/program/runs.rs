@@ -17,6 +17,9 @@ const DRAWS: usize = 400;
 const SEED: u64 = 3;
 const GIGA: f64 = 1e9;
 
+/// Of fewer runs beside a load it is not known how far their times scatter.
+const FEWEST_ROUNDS: usize = 3;
+
 /// The runs of the first program of a record that ran under pressure: alone first, then beside each
 /// kind of load that has runs.
 ///
@@ -91,6 +94,13 @@ fn of_case(
         }
         Some(_) => samples.iter().filter_map(ratio).collect(),
     };
+    if ratios.len() < FEWEST_ROUNDS {
+        return Err(format!(
+            "in the time that it got it ran {} times beside each load, and how far times scatter is known \
+             from {FEWEST_ROUNDS} on; give it more by --budget",
+            ratios.len()
+        ));
+    }
     let logarithms: Vec<f64> = ratios.iter().map(|it| it.ln()).collect();
     let drawn = drawn_estimates(&[&logarithms], DRAWS, SEED, median);
     let drawn: Vec<f64> = drawn.iter().filter_map(|draw| draw[0]).collect();
@@ -122,7 +132,7 @@ fn of_case(
         load: load.cloned(),
         seconds: samples.iter().map(seconds).collect(),
         slowdown,
-        slowdown_error: percentile_error(&drawn).unwrap_or(0.0),
+        slowdown_error: percentile_error(&drawn).ok_or("its times are no numbers")?,
         traffic_gb_per_s: middle(during) / GIGA,
         traffic_before_gb_per_s: middle(before.collect()) / GIGA,
         read_share,

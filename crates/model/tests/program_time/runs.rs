@@ -83,3 +83,11 @@ fn what_is_missing_is_said() {
     assert!(why.contains("beside"), "{why}");
     assert!(home_family(&alone, 0, 0).is_err());
 }
+
+/// Two times say nothing of how far such times scatter: an error of 0 would be a promise.
+#[test]
+fn few_runs_have_no_error_and_are_refused() {
+    let record = record(&[1.0, 1.1], &[1.5, 2.9]);
+    let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
+    assert!(why.contains("2 times") && why.contains("--budget"), "{why}");
+}
