@@ -4,6 +4,7 @@
 //! simulation (`cargo bench -p nearfar-fleet`).
 //! Holds when: noise is independent from run to run. Fails when: it wanders, which is then a change itself.
 
+use nearfar_stats::OF_MAD;
 use serde::Serialize;
 
 use crate::peers::{critical, median_of};
@@ -25,7 +26,7 @@ const LEAST_CHANGE: f64 = 0.01;
 /// Spreads by which a value may differ from its neighbours.
 const MOST_ALONE: f64 = 3.0;
 
-/// So many runs back are looked at.
+/// The most runs in which a change is looked for.
 const MOST_RUNS: usize = 104;
 
 /// How something changed.
@@ -61,8 +62,8 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// For a series that may give this share of a machine's false alarms, and whose spread rests on so many
-    /// differences.
+    /// For a series that may give this share of a machine's false alarms. `values` is the number of
+    /// differences that the spread was estimated from.
     pub fn new(spread: f64, values: f64, share: f64) -> Self {
         let tests = 2.0 * INDEPENDENT_CHANGES * RUNS_PER_FALSE_ALARM;
         Self { spread, threshold: critical(share / tests, values) }
@@ -72,13 +73,12 @@ impl Detector {
 /// The spread of values around their series by the differences of neighbours, which neither steps nor slopes
 /// widen much, and on how many it rests; `None` of too few.
 pub fn successive_spread(series: &[Vec<f64>]) -> Option<(f64, f64)> {
-    const MAD: f64 = 1.4826;
     let mut differences: Vec<f64> = series
         .iter()
         .flat_map(|of| of.windows(2).map(|pair| (pair[1] - pair[0]).abs() / 2_f64.sqrt()))
         .collect();
     let count = differences.len();
-    let spread = MAD * median_of(&mut differences)?;
+    let spread = OF_MAD * median_of(&mut differences)?;
     (count >= BEFORE).then(|| (spread.max(1e-4), count as f64))
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_stats::OF_MAD;
 use serde::Serialize;
 
 use crate::parts::{MachinePart, PartSort, PartTest};
@@ -13,7 +14,7 @@ use crate::verdict::VerdictKind;
 /// A loss below this fraction does not matter.
 pub const FLEET_FLOOR: f64 = 0.03;
 
-/// Of so many fleets of sound machines one may call a machine bad by chance: 1 / 0.001.
+/// The probability that a machine of a fleet of sound ones is called bad (family-wise error rate).
 const FAMILY_ERROR: f64 = 0.001;
 
 /// Standardised loss that the measurements after the first must show by themselves.
@@ -27,13 +28,15 @@ const MOST_MEASUREMENTS: usize = 3;
 
 /// Share of sound machines that each sort of part may ask to be measured again, together below 5 %. Memories
 /// have most: a slow module is what is looked for, and its cells are few.
-const AGAIN: [(PartSort, f64); 5] = [
-    (PartSort::Machine, 0.001),
-    (PartSort::Memory, 0.032),
-    (PartSort::Initiator, 0.004),
-    (PartSort::Link, 0.006),
-    (PartSort::Cell, 0.003),
-];
+fn again_share(sort: PartSort) -> f64 {
+    match sort {
+        PartSort::Machine => 0.001,
+        PartSort::Memory => 0.032,
+        PartSort::Initiator => 0.004,
+        PartSort::Link => 0.006,
+        PartSort::Cell => 0.003,
+    }
+}
 
 /// Fewer differences between measurements of one machine say nothing of how far it repeats itself.
 const FEWEST_DIFFERENCES: usize = 8;
@@ -124,9 +127,7 @@ impl Thresholds {
         }
         let again = |test: &PartTest| {
             let sort = test.part.sort();
-            let share =
-                AGAIN.iter().find(|(known, _)| *known == sort).map_or(0.0, |(_, share)| *share);
-            share / of_sort.get(&sort).copied().unwrap_or(1.0)
+            again_share(sort) / of_sort[&sort]
         };
         let tests = || peers.tests.iter().zip(&peers.norms);
         Self {
@@ -153,13 +154,12 @@ impl Thresholds {
         let enough = differences.into_iter().filter(|(_, of)| of.len() >= FEWEST_DIFFERENCES);
         self.within = enough
             .filter_map(|(sort, mut of)| {
-                const MAD: f64 = 1.4826;
-                Some((sort, (MAD * median_of(&mut of)?).powi(2).min(1.0)))
+                Some((sort, (OF_MAD * median_of(&mut of)?).powi(2).min(1.0)))
             })
             .collect();
     }
 
-    /// Standard deviation of the mean of so many measurements, in that of one.
+    /// Standard deviation of the mean of `count` measurements / that of one.
     fn scale(&self, sort: PartSort, count: f64) -> f64 {
         let within = self.within.get(&sort).copied().unwrap_or_default();
         (1.0 - within + within / count).sqrt()

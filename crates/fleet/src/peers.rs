@@ -8,23 +8,20 @@
 //! Holds when: most machines of a kind are sound. Fails when: half of them have the same fault, which is then
 //! their median.
 
-use nearfar_stats::normal_quantile;
+use nearfar_stats::{OF_MAD, normal_quantile};
 
 use crate::kind::MachineKind;
 use crate::parts::{CellPlace, MachinePart, PartTest, Series, part_tests, series};
 
-/// Standard deviations of a normal number in its median absolute deviation.
-const MAD: f64 = 1.4826;
-
-/// A cell counts with at most so many spreads from its machine's middle, and at least so much of a logarithm, so
-/// that one that was disturbed is not the whole of a mean.
+/// A cell's deviation from its machine's median is clipped (Winsorised) at this many spreads, or at this
+/// difference of logarithms where that is more: a disturbed cell is not the whole of a mean.
 const MOST_SPREADS: f64 = 3.5;
 const MOST_DEVIATION: f64 = 0.1;
 
-/// Alike machines differ by about so much in all cells together: what counts beside the spread of few.
+/// The prior for how machines of a kind differ in the mean of all cells, standard deviation of a logarithm.
 const USUAL_DIFFERENCE: f64 = 0.01;
 
-/// So many machines that a prior spread weighs as much as.
+/// The weight of a prior spread, in machines.
 const PRIOR_MACHINES: f64 = 8.0;
 const PRIOR_PARTS: f64 = 16.0;
 
@@ -205,7 +202,7 @@ fn norm(values: &mut [f64]) -> Norm {
     };
     values.iter_mut().for_each(|value| *value = (*value - center).abs());
     let deviation = median_of(values).unwrap_or_default();
-    let widened = MAD * deviation * (count / (count - 1.0).max(1.0)).sqrt();
+    let widened = OF_MAD * deviation * (count / (count - 1.0).max(1.0)).sqrt();
     Norm { center, spread: widened.max(LEAST_SPREAD), values: count }
 }
 
@@ -238,7 +235,7 @@ pub(crate) fn median_of(values: &mut [f64]) -> Option<f64> {
     Some(if is_odd { upper } else { f64::midpoint(lower(), upper) })
 }
 
-/// What a standardised value exceeds with this probability when its spread rests on so many values.
+/// What a standardised value exceeds with this probability when its spread was estimated from this many values.
 pub(crate) fn critical(probability: f64, values: f64) -> f64 {
     /// Of a normal sample's, the share that the median absolute deviation makes use of.
     const EFFICIENCY: f64 = 0.37;

@@ -19,7 +19,7 @@
 //! Smith (ACM TOCS 27(2), 2009), lines over those under way that of Chou, Fahs and Abraham (ISCA
 //! 2004), waiting by measured curves that of Radulovic et al. (MEMSYS 2015) and Esmaili-Dokht et
 //! al. (MICRO 2024). Assumptions and failures stand in docs/models/programs.md.
-//! Pinned by `crates/model/tests/program` and `cargo bench -p nearfar-model --bench accuracy -- programs`.
+//! Pinned by `crates/model/tests/program_time` and `cargo bench -p nearfar-model --bench accuracy -- programs`.
 
 mod bound;
 mod declared;

@@ -4,13 +4,10 @@
 
 use std::collections::HashMap;
 
-use nearfar_stats::median;
+use nearfar_stats::{OF_MAD, median};
 
 use crate::twin_cell::TwinCell;
 use crate::twin_rule::{FLOOR, SCORE};
-
-/// Standard deviation / median absolute deviation of normal values.
-const OF_MAD: f64 = 1.4826;
 
 /// A cell against its twins.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -144,7 +144,9 @@ fn check(profile: &ProgramProfile) -> Result<(), String> {
         within("traffic_gb_per_s", runs.traffic_gb_per_s, 1e6)?;
         within("traffic_before_gb_per_s", runs.traffic_before_gb_per_s, 1e6)?;
         within("read_share", runs.read_share, 1.0)?;
-        within("placed_share", runs.placed_share.unwrap_or(1.0), 1.0)?;
+        if let Some(share) = runs.placed_share {
+            within("placed_share", share, 1.0)?;
+        }
     }
     Ok(())
 }

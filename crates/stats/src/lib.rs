@@ -24,7 +24,7 @@ pub use least_squares::{
     Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,
 };
 pub use mean_of_calm::mean_of_calm;
-pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
+pub use median::{Estimate, OF_MAD, estimate_median, median, median_interval, relative_spread};
 pub use modes::{FEWEST_FOR_MODES, Mode, ModeEvidence, Modes, find_modes};
 pub use moments::{MomentRatios, ratios_of_moments};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};

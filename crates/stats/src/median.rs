@@ -25,6 +25,10 @@ impl Estimate {
     }
 }
 
+/// The standard deviation of a normal distribution / its median absolute deviation (Hampel, J. Am. Stat.
+/// Assoc. 69, 1974).
+pub const OF_MAD: f64 = 1.4826;
+
 /// The median; the mean of the two middle values when their number is even.
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sort(values))

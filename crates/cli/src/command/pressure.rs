@@ -34,7 +34,7 @@ const TARGET: f64 = 0.005;
 /// Start, end and the looks at a program take a part of a run that is shorter.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// A run beside other threads may take so many times the first one alone.
+/// A run beside other threads is ended after this many times the time of the first run alone.
 const PATIENCE: u32 = 20;
 
 /// The machine's CPUs and memory, as a program and the threads beside it share them.
@@ -95,7 +95,7 @@ pub(super) fn family_of(
     })
 }
 
-/// The program that was named, or a workload of nearfar's own.
+/// The program that was named.
 pub(super) fn program_of(command: &[OsString]) -> anyhow::Result<CommandProgram> {
     let words: Vec<String> = command.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let (program, words) = words.split_first().context("no program is named")?;
@@ -182,7 +182,8 @@ fn pressures(arguments: &ProfileArguments, shares: &Shares) -> anyhow::Result<Ve
     for PressureKind { kernel, .. } in &asked {
         if find(kernel).is_none() && kernel.parse::<Mix>().is_err() {
             bail!(
-                "--beside {kernel}: no kernel has that name; `nearfar characterize --list-kernels`"
+                "--beside {kernel}: no kernel has that name; `nearfar characterize --kernel list` \
+                 shows them"
             );
         }
     }

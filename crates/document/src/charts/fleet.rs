@@ -11,7 +11,7 @@ use crate::figure::{Figure, Unit};
 use crate::subject::fleet_report::by_effect;
 use crate::table::Tone;
 
-/// So many cells of machines a page draws; it has those of the machines and series that fall short most.
+/// The most cells that a page draws: those of the machines and series that fall short most.
 const MOST_CELLS: usize = 64_000;
 
 /// Machines that a chart has at most.
@@ -88,8 +88,9 @@ fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Optio
         "fleet",
         "Machines by cells: how far below the peers' median",
         format!(
-            "A row for each of {} of {of_all} machines of kind {}, those that fall short most, on top the first; a column for each pair of CPUs \
-             and memory node. The darker, the further below the median of all.",
+            "A row for each of {} of {of_all} machines of kind {}, those that fall short most, on top \
+             the first; a column for each pair of CPUs and memory node. The darker, the further below \
+             the median of all.",
             machines.len(),
             group.id
         ),

@@ -4,16 +4,14 @@
 //! than they are.
 
 use nearfar_stats::{
-    estimate_median, median, normal_quantile, pooled_deviation, quantile, relative_deviation,
+    OF_MAD, estimate_median, median, normal_quantile, pooled_deviation, quantile,
+    relative_deviation,
 };
 
 use super::figure::Figure;
 use super::matching::Matched;
 use super::significance::{score_of_t, t_of_score};
 use super::{Cell, FEWEST_OF_GROUP};
-
-/// Standard deviation / median absolute deviation of normal values.
-pub(super) const OF_MAD: f64 = 1.4826;
 
 /// Standard deviation of a median / that of a mean, for many normal values.
 pub(super) const OF_MEDIAN: f64 = 1.2533;

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_stats::median;
+use nearfar_stats::{OF_MAD, median};
 use serde::Serialize;
 
-use super::noise::{OF_MAD, OF_MEDIAN};
+use super::noise::OF_MEDIAN;
 use super::significance::{critical_score, score_of_t, t_of_score};
 use super::{Cell, ComparedGroup, FAMILY_ERROR, FEWEST_OF_GROUP, Verdict, ln_floor, ratios};
 

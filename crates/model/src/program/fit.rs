@@ -56,6 +56,8 @@ const LARGEST: f64 = 12.0;
 struct Form<'a> {
     law: &'a LatencyLaw,
     alone_seconds: f64,
+    /// For reads, bytes/s.
+    capacity: f64,
     runs: &'a [MemoryRun],
     expected: [(f64, f64); 6],
 }
@@ -63,7 +65,9 @@ struct Form<'a> {
 /// What the program's time is made of; the first run is alone. `None` where no parameters make sense.
 pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgram> {
     let alone_seconds = runs.first()?.seconds;
-    let form = Form { law: family.law(), alone_seconds, runs, expected: EXPECTED };
+    let law = family.law();
+    let capacity = law.capacity(1.0).or_else(|| law.shares.last().map(|it| it.capacity))?;
+    let form = Form { law, alone_seconds, capacity, runs, expected: EXPECTED };
     let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
     let starts = starts.map(|[core, wait, transfer]| {
         [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, EXPECTED[5].0]
@@ -75,28 +79,30 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
     let times: Vec<SolvedProgram> = runs.iter().map(modelled).collect::<Option<_>>()?;
     let off = runs.iter().zip(&times).map(|(run, time)| (run.seconds / time.seconds).ln());
     let misfit = (off.map(|it| it * it).sum::<f64>() / runs.len() as f64).sqrt();
-    // Errors of standard deviation 1.
-    let errors: Vec<f64> =
-        (0..64).filter_map(|k| normal_quantile((f64::from(k) + 0.5) / 64.0)).collect();
     let redraw = |drawn: Vec<f64>| {
-        let mut drawn = drawn.into_iter().cycle();
-        let mut error = || drawn.next().unwrap_or(0.0);
-        let moved: Vec<MemoryRun> = runs
-            .iter()
-            .map(|run| MemoryRun {
-                seconds: run.seconds * (run.error.hypot(TIME_ERROR) * error()).exp(),
-                before: run.before.map(|(traffic, off)| {
-                    (traffic * (off.hypot(TRAFFIC_ERROR) * error()).exp(), off)
-                }),
-                ..*run
-            })
-            .collect();
-        let expected = EXPECTED.map(|(mean, deviation)| (mean + deviation * error(), deviation));
+        let mut drawn = drawn.iter().cycle();
+        let mut moved = runs.to_vec();
+        for run in &mut moved {
+            run.seconds *= (run.error.hypot(TIME_ERROR) * drawn.next()?).exp();
+            if let Some((traffic, off)) = &mut run.before {
+                *traffic *= (off.hypot(TRAFFIC_ERROR) * drawn.next()?).exp();
+            }
+        }
+        let mut expected = EXPECTED;
+        for (mean, deviation) in &mut expected {
+            *mean += *deviation * drawn.next()?;
+        }
         let form = Form { runs: &moved, expected, ..form };
         Some(form.parts(&form.fit(&best)?.0))
     };
-    let drawn = drawn_residuals(&errors, DRAWS, SEED).into_iter().filter_map(redraw).collect();
+    let drawn =
+        drawn_residuals(&normal_errors(), DRAWS, SEED).into_iter().filter_map(redraw).collect();
     Some(FittedProgram { parts, drawn, misfit })
+}
+
+/// Errors of standard deviation 1, to be drawn from.
+pub(super) fn normal_errors() -> Vec<f64> {
+    (0..64).filter_map(|k| normal_quantile((f64::from(k) + 0.5) / 64.0)).collect()
 }
 
 impl Form<'_> {
@@ -110,12 +116,10 @@ impl Form<'_> {
 
     fn parts(&self, at: &[f64]) -> ProgramParts {
         let alone = self.alone_seconds;
-        let capacity =
-            self.law.capacity(1.0).or_else(|| self.law.shares.last().map(|it| it.capacity));
         ProgramParts {
             core_seconds: at[0] * at[0] * alone,
             exposed_lines: at[1] * at[1] * alone / (self.law.idle_ns * 1e-9),
-            bytes: at[2] * at[2] * alone * capacity.unwrap_or(1.0),
+            bytes: at[2] * at[2] * alone * self.capacity,
             read_share: 1.0 / (1.0 + (-at[4]).exp()),
             overlap: 1.0 + at[3].exp(),
             capacity_ratio: at[5].exp(),

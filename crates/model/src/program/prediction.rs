@@ -2,12 +2,13 @@
 
 use nearfar_machine::GroupBy;
 use nearfar_record::{Estimate, Outcome, ProgramParts, ProgramProfile, Record};
-use nearfar_stats::{drawn_residuals, normal_quantile};
+use nearfar_stats::drawn_residuals;
 use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio, Seconds};
 use serde::Serialize;
 
 use super::bound::{BoundBy, BoundShares, bound};
 use super::figures::{PartEstimates, alone, estimate};
+use super::fit::normal_errors;
 use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
 use crate::class_rule::ClassRule;
 use crate::classes::classes;
@@ -118,13 +119,12 @@ pub fn time_at(
     })?;
     let change = alone(profile).map_or(0.0, |it| (solved.seconds / it.value.0).ln().abs());
     let left_out = profile.misfit.hypot(LEFT_OUT).hypot(LEFT_OUT_OF_CHANGE * change);
-    let errors: Vec<f64> =
-        (0..64).filter_map(|k| normal_quantile((f64::from(k) + 0.5) / 64.0)).collect();
     let laws = std::iter::once(family.law()).chain(family.drawn_laws()).cycle().skip(1);
-    let each = drawn_residuals(&errors, profile.drawn.len(), SEED).into_iter();
-    let drawn = profile.drawn.iter().zip(laws).zip(each).map(|((parts, law), errors)| {
+    let each = drawn_residuals(&normal_errors(), profile.drawn.len(), SEED).into_iter();
+    let each = each.filter_map(|errors| errors.first().copied());
+    let drawn = profile.drawn.iter().zip(laws).zip(each).map(|((parts, law), error)| {
         let seconds = at(parts, law).map_or(f64::INFINITY, |it| it.seconds);
-        seconds * (left_out * errors.first().copied().unwrap_or(0.0)).exp()
+        seconds * (left_out * error).exp()
     });
     Ok((estimate(solved.seconds, &drawn.collect::<Vec<_>>()), solved))
 }
@@ -256,7 +256,10 @@ fn law_of(
     let placed = pairs(figures).placed();
     let read = placed.iter().filter(is_read).filter_map(|it| it.cell.best());
     let most = read.map(|figure| figure.summary.sum.median).max_by(f64::total_cmp);
-    Ok(law.carrying(most.unwrap_or(0.0)))
+    Ok(match most {
+        Some(most) => law.carrying(most),
+        None => law,
+    })
 }
 
 /// A law through the points of a pair, of which some were beside load.

@@ -106,12 +106,18 @@ fn of_case(
     let drawn: Vec<f64> = drawn.iter().filter_map(|draw| draw[0]).collect();
     let slowdown =
         median(&ratios).ok_or("a load ran in no round in which the program ran alone")?;
-    let middle = |values: Vec<f64>| median(&values).unwrap_or(0.0);
     let during: Vec<f64> = samples.iter().map(|it| crossing(&it.actors, it.window_ns)).collect();
+    let during = median(&during).ok_or("a kind of runs has none")?;
     let before = samples.iter().filter_map(|sample| {
         let before = sample.run.as_ref()?.before.as_ref()?;
         Some(crossing(&before.actors, before.window_ns))
     });
+    let before = median(&before.collect::<Vec<f64>>());
+    let before = match load {
+        // Nothing is beside it.
+        None => 0.0,
+        Some(_) => before.ok_or("what a load moves by itself was not counted")?,
+    };
     let useful =
         |sample: &Sample| sample.actors.iter().map(|it| it.useful_bytes).sum::<u64>() as f64;
     let per_useful: Vec<f64> = samples
@@ -119,10 +125,14 @@ fn of_case(
         .map(|it| crossing(&it.actors, it.window_ns) * seconds(it) / useful(it))
         .filter(|it| it.is_finite())
         .collect();
-    let read_share = load.map_or(1.0, |load| {
-        let written = f64::from(load.stores) / f64::from(load.loads + load.stores);
-        (1.0 - written / median(&per_useful).unwrap_or(1.0)).clamp(0.0, 1.0)
-    });
+    let read_share = match load {
+        None => 1.0,
+        Some(load) => {
+            let written = f64::from(load.stores) / f64::from(load.loads + load.stores);
+            let crossed = median(&per_useful).ok_or("a load moved nothing beside it")?;
+            (1.0 - written / crossed).clamp(0.0, 1.0)
+        }
+    };
     let placed = samples.iter().flat_map(|it| &it.actors).filter_map(|actor| {
         let proof = actor.proof.as_ref()?;
         let on = |pages: &nearfar_record::PageNodes| node.map(|node| pages.fraction_on(node));
@@ -133,8 +143,8 @@ fn of_case(
         seconds: samples.iter().map(seconds).collect(),
         slowdown,
         slowdown_error: percentile_error(&drawn).ok_or("its times are no numbers")?,
-        traffic_gb_per_s: middle(during) / GIGA,
-        traffic_before_gb_per_s: middle(before.collect()) / GIGA,
+        traffic_gb_per_s: during / GIGA,
+        traffic_before_gb_per_s: before / GIGA,
         read_share,
         placed_share: placed.min_by(f64::total_cmp),
     })
