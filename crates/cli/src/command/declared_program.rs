@@ -34,6 +34,13 @@ pub(super) fn declared_program(named: &str, record: &Record) -> anyhow::Result<P
     let cores = machine.cores.iter().filter(|core| core.cpus.intersects(&initiator.cpus));
     let threads = u32::try_from(cores.count()).unwrap_or(u32::MAX);
     let phases = workload.program().traffic(cache_bytes as f64);
+    if phases.iter().all(|phase| phase.bytes() <= 0.0) {
+        bail!(
+            "the arrays of {workload} fit in the caches of {}: what these take is not declared; take a \
+             larger size",
+            record.header.host
+        );
+    }
     let phases: Vec<DeclaredPhase> = phases
         .iter()
         .map(|phase| {

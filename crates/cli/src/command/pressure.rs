@@ -97,7 +97,9 @@ pub(super) fn family_of(
 
 /// The program that was named.
 pub(super) fn program_of(command: &[OsString]) -> anyhow::Result<CommandProgram> {
-    let words: Vec<String> = command.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+    let word = |it: &OsString| it.to_str().map(String::from);
+    let words: Option<Vec<String>> = command.iter().map(word).collect();
+    let words = words.context("a word of the command is not UTF-8, which a record cannot hold")?;
     let (program, words) = words.split_first().context("no program is named")?;
     let file = Path::new(program).file_name().and_then(|name| name.to_str());
     Ok(CommandProgram::new(file.unwrap_or(program), program.clone(), words.to_vec()))
