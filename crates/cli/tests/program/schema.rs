@@ -110,7 +110,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
             "predict RECORD --processes 4",
             "predict RECORD --point 0.125,4.7 --point 30",
             "predict RECORD --curve --read-share 0.8 --bandwidth 5GB/s",
-            "predict RECORD --program @cg.S --copies 2",
+            "predict RECORD --program @ft.A --copies 2",
             "advise RECORD",
             "advise RECORD --threads 4 --working-set 1GiB --pattern private",
             "advise RECORD --device cuda0",
