@@ -356,6 +356,10 @@ pub struct ReportArguments {
     /// A program that `nearfar profile --out FILE` watched: its point among the roofs of a page
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// A program that `nearfar profile --pressure --out FILE` ran, or a workload by what its loops
+    /// declare (@cg.A): its predicted time at every placement, and where it lies on the curves of latency
+    #[arg(long, value_name = "FILE|@WORKLOAD")]
+    pub program: Option<String>,
     /// Theoretical maximum that alphas of .html, .md, .tex and .json are relative to, as for `nearfar
     /// model`: a standard (DDR4-3200x8) or a bandwidth (204.8GB/s); without it, by the record's
     /// memory modules

@@ -6,11 +6,10 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use nearfar_document::write_page;
+use nearfar_document::{ReportChoices, write_page};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::ModelChoices;
 use nearfar_record::Suite;
 
 /// A machine with eight memory nodes.
@@ -44,7 +43,7 @@ fn keeps_promise(suite: Suite, most_seconds: f64) -> bool {
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let begin = Instant::now();
     let mut page = Vec::new();
-    write_page(&record, &ModelChoices::default(), None, &mut page).unwrap();
+    write_page(&record, &ReportChoices::default(), &mut page).unwrap();
     let seconds = begin.elapsed().as_secs_f64();
     let most = resident("VmHWM:") - before;
     println!("record  {before:>8.0} MB");

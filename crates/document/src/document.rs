@@ -98,6 +98,7 @@ impl Section {
             "devices" => "Devices",
             "workloads" => "Programs",
             "strategy" => "Strategies",
+            "predict-program" => "A program",
             "environment" => "Environment",
             "not-measured" => "Not measured",
             _ => self.title,
@@ -108,7 +109,9 @@ impl Section {
         match self.id {
             "machine" => SectionPlace::Before,
             "pairs" | "latency" | "scaling" | "sharing" | "links" | "roofline" | "hybrid"
-            | "mixes" | "devices" | "workloads" | "strategy" => SectionPlace::Tab,
+            | "mixes" | "devices" | "workloads" | "strategy" | "predict-program" => {
+                SectionPlace::Tab
+            }
             _ => SectionPlace::After,
         }
     }

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::printable::printable;
-use crate::subject::{Comparison, fleet_document};
+use crate::subject::{Comparison, ReportChoices, fleet_document};
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
 use nearfar_fleet::{FleetComparison, FleetDrift};
-use nearfar_model::{ModelChoices, beside, profiled_point};
-use nearfar_record::{Profile, Record};
+use nearfar_model::beside;
+use nearfar_record::Record;
 use sha2::{Digest, Sha256};
 
 use crate::chart_library::{CHART_LIBRARY, ChartLibrary, HOW_TO_GET_IT};
@@ -55,20 +55,17 @@ struct Contents<'a> {
     links: &'a [(String, String)],
 }
 
-/// Writes a record as a page, with the point of a program that was watched among its roofs; without
-/// it where the profile has none ([`profiled_point`]).
+/// Writes a record as a page.
 ///
 /// # Errors
 /// What writing fails with; also where the program was built without the chart library, which the
 /// message says how to get.
 pub fn write_page(
     record: &Record,
-    choices: &ModelChoices,
-    profile: Option<&Profile>,
+    choices: &ReportChoices,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let program = profile.and_then(|profile| Some((profile, profiled_point(profile).ok()?)));
-    let sources = Sources { program, ..Sources::new(record, choices) };
+    let sources = Sources::of_report(record, choices);
     let (document, charts) = beside(|| Document::of(&sources), || charts::all(&sources));
     let ((samples, drawing), data) = beside(
         || {

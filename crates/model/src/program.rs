@@ -26,6 +26,7 @@ mod declared;
 mod figures;
 mod fit;
 mod law;
+mod measured;
 mod prediction;
 mod runs;
 

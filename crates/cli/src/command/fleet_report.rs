@@ -6,14 +6,13 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    Format, fleet_document, printable, write_fleet_csv, write_fleet_metrics, write_fleet_page,
-    write_json, write_markdown, write_page, write_superbench, write_tex,
+    Format, ReportChoices, fleet_document, printable, write_fleet_csv, write_fleet_metrics,
+    write_fleet_page, write_json, write_markdown, write_page, write_superbench, write_tex,
 };
 use nearfar_fleet::{
     FleetChoices, FleetComparison, FleetDrift, FleetMachine, RunFolder, VerdictKind,
 };
 use nearfar_measure::now_utc;
-use nearfar_model::ModelChoices;
 
 use crate::args::{FleetFormat, FleetReportArguments};
 use crate::exit_status::ExitStatus;
@@ -108,7 +107,7 @@ fn pages(
         let path = beside.join(format!("{}.html", machine.machine));
         WritableFile::find(&path)
             .and_then(|file| {
-                file.write_by(|out| write_page(&record, &ModelChoices::default(), None, out))
+                file.write_by(|out| write_page(&record, &ReportChoices::default(), out))
             })
             .with_context(|| format!("cannot write {}", path.display()))?;
         links.push((machine.machine.to_string(), format!("{name}/{}.html", machine.machine)));

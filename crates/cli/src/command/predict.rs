@@ -5,21 +5,21 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
     Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, placements_over_two_memories,
-    predicted_program, predicted_streams, printable, programs_below_roofs, splits_of_processes,
+    predicted_streams, printable, program_at_placements, programs_below_roofs, splits_of_processes,
 };
 use nearfar_machine::NodeSet;
 use nearfar_model::{
     AccessPrediction, Beside, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses,
     DevicePair, Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion,
     ProgramShares, Reach, RecordFigures, SplitQuestion, Target, WorkSharing, classes,
-    device_classes, flow, hybrid, latency, measuring_command, predict_program, profiled_point,
-    reach_of_data, reach_of_devices, reach_of_positions, roofline, sharing,
+    device_classes, flow, hybrid, latency, measuring_command, profiled_point, reach_of_data,
+    reach_of_devices, reach_of_positions, roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
-use super::declared_program::declared_program;
+use super::named_program::predicted_program;
 use super::{no_model, tried};
 use crate::args::{LatencyQuestion, Point, PredictArguments, Split};
 use crate::exit_status::ExitStatus;
@@ -134,21 +134,13 @@ fn beside_traffic(
 /// A program's time at every placement.
 fn of_program(arguments: &PredictArguments, named: &str) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
-    let profile = match named.strip_prefix('@') {
-        Some(workload) => declared_program(workload, &record)?,
-        None => record_file::read_program_profile(Path::new(named))?,
-    };
     let beside = match (arguments.curve.bandwidth, arguments.curve.read_share) {
         (Some(traffic), Some(read_share)) => Beside { traffic: traffic.0, read_share },
         _ => Beside::NOTHING,
     };
     let asked = ProgramQuestion { copies: arguments.copies, beside };
-    let answer =
-        predict_program(&RecordFigures::new(&record), &profile, &asked).map_err(|why| {
-            let command = measuring_command(&record, &[Experiment::Latency], Suite::Standard);
-            anyhow!("{why}; try `{command}`")
-        })?;
-    tell(arguments, &record, ("nearfar.predict-program/1", answer), predicted_program)
+    let answer = predicted_program(named, &record, &asked)?;
+    tell(arguments, &record, ("nearfar.predict-program/1", answer), program_at_placements)
 }
 
 /// Where programs lie below the roofs.

@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use nearfar_document::{
-    Document, Format, Report, printable, write_csv, write_json, write_markdown, write_metrics,
-    write_page, write_tex,
+    Document, Format, Report, ReportChoices, printable, write_csv, write_json, write_markdown,
+    write_metrics, write_page, write_tex,
 };
-use nearfar_model::{ModelChoices, profiled_point};
+use nearfar_model::{ProgramQuestion, profiled_point};
 use nearfar_record::{Profile, Record};
 
+use super::named_program::predicted_program;
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
@@ -43,20 +44,28 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     };
     let profile = profile_of(arguments, format)?;
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
-        bail!(
-            "{} holds no alphas, which --gamma is for; leave it out, or choose another form",
-            path.display()
-        );
+    if matches!(format, Format::Csv | Format::Metrics) {
+        let refuse = |what: &str| {
+            Err(anyhow!("{} holds no {what}; leave it out, or choose another form", path.display()))
+        };
+        if arguments.gamma.is_some() {
+            refuse("alphas, which --gamma is for")?;
+        }
+        if arguments.program.is_some() {
+            refuse("predictions, which --program is for")?;
+        }
     }
-    let mut choices = ModelChoices::default();
-    choices.class_rule.gamma.clone_from(&arguments.gamma);
+    let mut choices = ReportChoices { profile, ..ReportChoices::default() };
+    choices.models.class_rule.gamma.clone_from(&arguments.gamma);
+    if let Some(named) = &arguments.program {
+        choices.program = Some(predicted_program(named, &record, &ProgramQuestion::ALONE)?);
+    }
     let waiting = Waiting::new("fitting the models", None);
     let Some(out) = out else {
-        output::print_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))?;
+        output::print_by(|out| write_document(format, &record, &choices, out))?;
         return Ok(ExitStatus::Done);
     };
-    out.write_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))
+    out.write_by(|out| write_document(format, &record, &choices, out))
         .with_context(cannot_write)?;
     drop(waiting);
     output::note(&format!("report: {}", printable(&path.display().to_string())));
@@ -73,20 +82,19 @@ fn profile_of(arguments: &ReportArguments, format: Format) -> anyhow::Result<Opt
         );
     }
     let profile = record_file::read_profile(path)?;
-    profiled_point(&profile).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
     Ok(Some(profile))
 }
 
 fn write_document(
     format: Format,
     record: &Record,
-    choices: &ModelChoices,
-    profile: Option<&Profile>,
+    choices: &ReportChoices,
     out: &mut impl Write,
 ) -> std::io::Result<()> {
     let document = || Document::with_choices(record, choices);
     match format {
-        Format::Html => write_page(record, choices, profile, out),
+        Format::Html => write_page(record, choices, out),
         Format::Json => write_json(out, &Report::new(record, choices)),
         Format::Markdown => write_markdown(&document(), out),
         Format::Tex => write_tex(&document(), out),

@@ -8,8 +8,8 @@
 use fastrand::Rng;
 use nearfar_advise::{Demand, Pattern, advise};
 use nearfar_document::{
-    AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, Report, Room, model_answer,
-    write_csv, write_markdown, write_metrics,
+    AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, Report, ReportChoices, Room,
+    model_answer, write_csv, write_markdown, write_metrics,
 };
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
@@ -67,7 +67,7 @@ fn hold_models(record: &Record, what: &str) -> Vec<&'static str> {
         let remedy = why.remedy.as_deref();
         assert!(remedy.is_none_or(|it| it.starts_with("nearfar ")), "{what}, {model:?}: {why:?}");
     }
-    let report = Report::new(record, &ModelChoices::default());
+    let report = Report::new(record, &ReportChoices::default());
     assert_held(&report);
     let mut markdown = Vec::new();
     write_markdown(&report.document, &mut markdown).unwrap();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::nearfar;
 
 fn json(arguments: &[&str]) -> Value {
-    let output = nearfar().arg("workload").args(arguments).arg("--json").output().unwrap();
+    let output = nearfar().args(arguments).arg("--json").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {said}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -13,13 +13,13 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn every_workload_of_class_s_is_verified_and_its_pages_are_proven() {
-    let list = json(&["list"]);
+    let list = json(&["workload", "list"]);
     let listed = list["workloads"].as_array().unwrap();
     assert_eq!(listed.len(), 18);
     assert_eq!(list["device_workloads"].as_array().unwrap().len(), 8);
     for workload in listed {
         let name = workload["name"].as_str().unwrap();
-        let report = json(&[name, "--class", "S", "--threads", "1"]);
+        let report = json(&["workload", name, "--class", "S", "--threads", "1"]);
         assert_eq!(report["workload"], format!("{name}.S"));
         assert_eq!(report["is_verified"], true, "{report}");
         assert!(report["rate"].as_f64().unwrap() > 0.0, "{report}");
@@ -125,6 +125,45 @@ fn programs_whose_arrays_the_caches_hold_are_not_simulated() {
     let record = std::fs::read_to_string(path).unwrap();
     assert!(record.contains("fit in the caches of itanium2"), "{record}");
     assert!(!record.contains("\"sample\""), "{record}");
+}
+
+/// A kernel's name is one of loops and a workload's one of programs: neither is asked of the other.
+#[test]
+fn a_workload_is_predicted_beside_its_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("r.jsonl");
+    let path = record.to_str().unwrap();
+    let measured = nearfar()
+        .args(["characterize", "--simulate", "amd-2p", "--kernel", "triad,mg.A"])
+        .args(["--only", "pairs,latency,roofs,workloads", "--out", path])
+        .output()
+        .unwrap();
+    assert!(measured.status.success(), "{measured:?}");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(!text.contains("mg.A needs"), "a workload is no loop");
+    assert!(text.contains("/node0/triad/"), "pairs by the loop that was named");
+
+    let predicted = json(&["predict", path, "--program", "@mg.A"]);
+    let places = predicted["places"].as_array().unwrap();
+    assert!(places.len() > 1);
+    for place in places {
+        let at = |name: &str| place[name]["value"].as_f64().unwrap();
+        let (time, measured) = (at("time_s"), at("measured_s"));
+        assert!((0.5..2.0).contains(&(time / measured)), "{place}");
+        let case = place["measured_s"]["cases"][0].as_str().unwrap();
+        assert!(text.contains(&format!("\"{case}\"")), "{case}");
+    }
+    let beside = json(&["predict", path, "--program", "@mg.A", "--copies", "2"]);
+    assert!(beside["places"][0]["measured_s"].is_null(), "one copy was measured");
+
+    let written = |format: &str| {
+        let asked = ["report", path, "--program", "@mg.A", "-o", "-", "--format", format];
+        nearfar().args(asked).output().unwrap()
+    };
+    let report = String::from_utf8(written("md").stdout).unwrap();
+    assert!(report.contains("## A program at every placement\n\nmg.A: shortest on"), "{report}");
+    let refused = String::from_utf8(written("csv").stderr).unwrap();
+    assert!(refused.contains("predictions, which --program is for"), "{refused}");
 }
 
 /// What the kernel of this machine counts is not known here: it counts, or the reason says what to install.

@@ -1,8 +1,8 @@
 //! Times of an access: idle, by size, and beside traffic.
 
 use crate::subject::{latency_cell, share_words, walk_words};
-use nearfar_model::{ChaseFigures, Latency};
-use nearfar_units::Bytes;
+use nearfar_model::{ChaseFigures, Latency, PlaceTime, ProgramAnswer};
+use nearfar_units::{Bytes, BytesPerSecond};
 
 use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -107,6 +107,11 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
             measured.point(traffic.value, &figure, &format!("with {}", traffic.words()));
         }
         lines.add(&choice, measured);
+        if let (Some(program), 0) = (sources.program, look[0]) {
+            let curves = model.curves.iter();
+            let of_pair = curves.filter(|it| (it.initiator, it.memory_node) == pair).count();
+            lines.add(&choice, program_point(program, pair).looking([of_pair; 2]));
+        }
         let family = model.families.iter().find(|it| (it.initiator, it.memory_node) == pair);
         let law = family.and_then(|family| family.law.found());
         if let (Some(law), Some(share), Some(most)) = (law, share, curve.most_traffic()) {
@@ -137,4 +142,20 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
                       the memory; points are measured, lines the fitted law.",
         Plot::Lines(lines),
     )
+}
+
+/// Where a program's copies and what runs beside them lie on the family of a pair, by what is predicted.
+fn program_point(program: &ProgramAnswer, (initiator, memory_node): (u32, u32)) -> Series {
+    let mut point = Series::new(format!("{}: predicted", program.program), Style::Stars);
+    let is_it = |it: &&PlaceTime| (it.initiator, it.memory_node) == (initiator, memory_node);
+    let place = program.places.iter().find(is_it);
+    let found = place.and_then(|it| Some((it.time.found()?, it.traffic?, it.access?)));
+    if let Some((time, traffic, access)) = found {
+        let crosses = BytesPerSecond(program.beside.0 + traffic.0 * f64::from(program.copies));
+        let crosses = Figure::plain(crosses);
+        let about =
+            format!("{}, {} cross to the memory", Figure::of(time).words(), crosses.words());
+        point.point(crosses.value, &Figure::plain(access), &about);
+    }
+    point
 }

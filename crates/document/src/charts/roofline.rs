@@ -111,7 +111,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             series.point(intensity, &Figure::plain(of.flops), &about);
             lines.add(&choice, series);
         }
-        if let Some((profile, profiled)) = &sources.program
+        if let Some((profile, profiled)) = &sources.profiled
             && profiled.initiator == chart.initiator
             && let Some(flops) = profiled.point.flops
         {
@@ -177,8 +177,8 @@ mod tests {
             found
         };
         assert!(drawn(&without).is_empty());
-        let program = Some((&profile, profiled_point(&profile).unwrap()));
-        let marks = drawn(&Sources { program, ..without });
+        let profiled = Some((&profile, profiled_point(&profile).unwrap()));
+        let marks = drawn(&Sources { profiled, ..without });
         assert_eq!(marks.len(), 1, "on one initiator of four: {marks:?}");
         assert_eq!(marks[0]["x"][0], 0.083_333_3);
         assert_eq!(marks[0]["y"][0], 1.0);

@@ -14,6 +14,8 @@ use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, NS, ONE, SECONDS, Table, WORDS};
 
+const TIMES_ALONE: &str = "times alone";
+
 /// Rows of the first screen.
 const FIRST_ROWS: usize = 12;
 
@@ -50,7 +52,7 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
     let runs = Table::new(
         "Its runs",
         Column::all(
-            ["beside", "time", "times alone", "load before", "while it ran"],
+            ["beside", "time", TIMES_ALONE, "load before", "while it ran"],
             [WORDS, SECONDS, ONE, GB, GB],
         ),
         runs.iter().map(row),
@@ -147,12 +149,13 @@ fn scaled<U: Quantity>(of: &Estimate<U>, by: f64) -> Estimate<U> {
 }
 
 /// A program's time at every pair, for people.
-pub fn predicted_program(of: &ModelResult<ProgramAnswer>) -> Answer {
+pub fn program_at_placements(of: &ModelResult<ProgramAnswer>) -> Answer {
     let section = places_section(&of.result, &of.measured.who);
     of.measured.answer().and_gap().and_section(section, FIRST_ROWS)
 }
 
-fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
+/// Its predicted time on each pair, beside what was measured of it.
+pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
     let place = |it: &PlaceTime| format!("{} on node {}", who.cpus(it.initiator), it.memory_node);
     let row = |it: &PlaceTime| {
         let time = match it.time.as_result() {
@@ -162,6 +165,7 @@ fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
         vec![
             Cell::Text(place(it)),
             time,
+            Cell::figure(it.measured.as_ref().map(Figure::of)),
             Cell::figure(it.slowdown.as_ref().map(Figure::of)),
             Cell::figure(it.slowdown_by_alpha.map(Figure::ratio)),
             Cell::text(it.bound_by.map_or("", bound_word)),
@@ -192,15 +196,28 @@ fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
             of.ran_on
         ));
     }
-    let table = Table::new(
+    const COLUMNS: [&str; 8] = [
+        "CPUs and node",
+        "time",
+        "measured",
+        TIMES_ALONE,
+        "by alpha",
+        "bound by",
+        "moves",
+        "access",
+    ];
+    let mut table = Table::new(
         "Its time",
-        Column::all(
-            ["CPUs and node", "time", "times alone", "by alpha", "bound by", "moves", "access"],
-            [WORDS, SECONDS, ONE, ONE, WORDS, GB, NS],
-        ),
+        Column::all(COLUMNS, [WORDS, SECONDS, SECONDS, ONE, ONE, WORDS, GB, NS]),
         of.places.iter().map(row),
     )
     .with_notes(notes);
+    if of.places.iter().all(|it| it.measured.is_none()) {
+        table = table.without_column("measured");
+    }
+    if of.measured.is_none() {
+        table = table.without_column(TIMES_ALONE);
+    }
     Section::new("predict-program", "A program at every placement", says(of, &place), vec![table])
 }
 
@@ -219,9 +236,11 @@ fn says(of: &ProgramAnswer, place: &dyn Fn(&PlaceTime) -> String) -> String {
         || "no placement has a time".to_string(),
         |(it, time)| format!("shortest on {}, {}", place(it), seconds(time)),
     );
-    let measured = of.measured.as_ref().map_or_else(
-        || "; it has not run".into(),
-        |it| format!("; it ran alone in {}", seconds(it)),
-    );
+    let here = best.and_then(|(it, _)| it.measured.as_ref());
+    let measured = match (&of.measured, here) {
+        (Some(alone), _) => format!("; it ran alone in {}", seconds(alone)),
+        (None, Some(here)) => format!("; measured there {}", seconds(here)),
+        (None, None) => "; it has not run".into(),
+    };
     format!("{}{asked}: {found}{measured}.", of.program)
 }

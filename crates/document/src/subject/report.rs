@@ -1,17 +1,17 @@
 //! A record as a document: its sections in the order of reading, and what the models say first; and as
 //! `show` prints it.
 
-use nearfar_model::{FittedModel, ModelChoices, best_pairs};
+use nearfar_model::{FittedModel, best_pairs};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
 use super::figures::simulated_line;
 use super::model::model_findings;
 use super::origin::Origin;
-use super::sources::Sources;
+use super::sources::{ReportChoices, Sources};
 use super::{
     classes, devices, distribution, environment, flow, health, hybrid, latency, links, matrix,
-    pairs, paper_tables, roofline, sharing, strategy, tiles, workloads,
+    pairs, paper_tables, program, roofline, sharing, strategy, tiles, workloads,
 };
 use crate::document::{Document, PROGRAM, Section};
 
@@ -33,12 +33,12 @@ const MOST_SENTENCES: usize = 6;
 
 impl Document {
     pub fn new(record: &Record) -> Self {
-        Self::with_choices(record, &ModelChoices::default())
+        Self::with_choices(record, &ReportChoices::default())
     }
 
-    /// The document of a record with these choices about its models.
-    pub fn with_choices(record: &Record, choices: &ModelChoices) -> Self {
-        Self::of(&Sources::new(record, choices))
+    /// The document of a record with these choices.
+    pub fn with_choices(record: &Record, choices: &ReportChoices) -> Self {
+        Self::of(&Sources::of_report(record, choices))
     }
 
     pub(crate) fn of(sources: &Sources<'_>) -> Self {
@@ -61,8 +61,8 @@ impl Document {
 }
 
 impl Report {
-    /// The document of a record with these choices about its models.
-    pub fn new(record: &Record, choices: &ModelChoices) -> Self {
+    /// The document of a record with these choices.
+    pub fn new(record: &Record, choices: &ReportChoices) -> Self {
         Self {
             schema: "nearfar.report/1",
             measured: Origin::new(record),
@@ -119,6 +119,8 @@ pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
     let mut sections = vec![sources.topo.section(sources.show.cpu.as_deref())];
     sections.extend(ORDER.into_iter().filter_map(|experiment| of_experiment(sources, experiment)));
     sections.extend(sources.strategy().map(strategy::section));
+    let who = &sources.show.measured.who;
+    sections.extend(sources.program.map(|program| program::places_section(program, who)));
     sections.push(environment::section(sources));
     sections.extend(environment::not_measured(sources));
     sections

@@ -1,12 +1,24 @@
 //! A record with what models say of it.
 
 use nearfar_model::{
-    FittedModel, ModelChoices, ModelKind, ProfiledPoint, RecordFigures, Unavailable, beside,
+    FittedModel, ModelChoices, ModelKind, ProfiledPoint, ProgramAnswer, RecordFigures, Unavailable,
+    beside, profiled_point,
 };
 use nearfar_record::{Profile, Record};
 
 use super::machine::Topology;
 use super::show::ShownRecord;
+
+/// What a report is to hold beside what was measured.
+#[derive(Debug, Default)]
+pub struct ReportChoices {
+    pub models: ModelChoices,
+    /// A program that was watched: its point stands among the roofs of a page, if it has one
+    /// ([`profiled_point`]).
+    pub profile: Option<Profile>,
+    /// A program's predicted time at every placement.
+    pub program: Option<ProgramAnswer>,
+}
 
 /// What sections are made from.
 #[derive(Debug)]
@@ -18,13 +30,23 @@ pub(crate) struct Sources<'a> {
     pub models: Vec<FittedModel>,
     pub unavailable: Vec<Unavailable>,
     /// A program that was watched, and its point below the roofs of memory.
-    pub program: Option<(&'a Profile, ProfiledPoint)>,
+    pub profiled: Option<(&'a Profile, ProfiledPoint)>,
+    /// A program's predicted time.
+    pub program: Option<&'a ProgramAnswer>,
 }
 
 impl<'a> Sources<'a> {
     /// Of all models.
     pub fn new(record: &'a Record, choices: &ModelChoices) -> Self {
         Self::with_models(record, choices, &ModelKind::ALL)
+    }
+
+    /// Of a report.
+    pub fn of_report(record: &'a Record, choices: &'a ReportChoices) -> Self {
+        let profiled = choices.profile.as_ref();
+        let profiled = profiled.and_then(|profile| Some((profile, profiled_point(profile).ok()?)));
+        let program = choices.program.as_ref();
+        Self { profiled, program, ..Self::new(record, &choices.models) }
     }
 
     /// Of these models; figures and models side by side, each in a thread of its own: what reading a record leaves
@@ -37,7 +59,7 @@ impl<'a> Sources<'a> {
             || ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default(),
         );
         let topo = Topology::new(&record.header.machine);
-        Self { record, figures, topo, show, models, unavailable, program: None }
+        Self { record, figures, topo, show, models, unavailable, profiled: None, program: None }
     }
 }
 

@@ -307,7 +307,6 @@ fn why_none(sources: &Sources<'_>, experiment: Experiment, is_local: bool) -> Ce
 mod tests {
     use nearfar_flow::read_machine;
     use nearfar_measure::{simulated::simulate, suite_inputs};
-    use nearfar_model::ModelChoices;
     use nearfar_record::{Inputs, Record, Standing, Suite};
     use nearfar_specimen::{add_alone, machine, pair, record_of};
 
@@ -322,7 +321,7 @@ mod tests {
     }
 
     fn document(record: &Record) -> Document {
-        Document::with_choices(record, &ModelChoices::default())
+        Document::new(record)
     }
 
     fn tile(document: &Document, kind: TileKind) -> &Tile {

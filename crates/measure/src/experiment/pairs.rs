@@ -195,7 +195,7 @@ fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Abs
     let cells = || rows.iter().flat_map(|row| row.cells(setting, choices));
     let measurable = || cells().filter(|(_, place)| place.fits).map(|(cell, _)| cell);
     // Who names kernels or a variant wants them all.
-    let is_own_choice = setting.inputs.kernels.is_none() && setting.inputs.variant.is_none();
+    let is_own_choice = setting.asked_kernels().is_none() && setting.inputs.variant.is_none();
     let thinning = match setting.inputs.suite {
         Suite::Standard if is_own_choice => Thinning::for_cells(measurable()),
         _ => Thinning::Nothing,

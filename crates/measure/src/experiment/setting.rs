@@ -3,6 +3,7 @@
 use nearfar_kernels::CATALOG;
 use nearfar_machine::{CpuGroup, CpuSet, GroupBy, Initiator, Machine};
 use nearfar_record::{Absent, Experiment, Inputs, ReasonCode, Record};
+use nearfar_workloads::Workload;
 
 use super::cpu_places::CpuPlaces;
 use super::omitted::omitted;
@@ -49,11 +50,18 @@ impl<'a> Setting<'a> {
         }
     }
 
+    /// The kernels and mixes that the user named; `None` where workloads alone were named, or nothing.
+    pub(super) fn asked_kernels(&self) -> Option<Vec<&String>> {
+        let named = self.inputs.kernels.iter().flatten();
+        let kernels: Vec<_> = named.filter(|name| name.parse::<Workload>().is_err()).collect();
+        (!kernels.is_empty()).then_some(kernels)
+    }
+
     /// The catalog's kernels of these names, or those that the user named.
     pub(super) fn kernels(&self, of_suite: &[&str]) -> Vec<&'static str> {
-        let asked = self.inputs.kernels.as_ref();
-        let is_wanted = |name: &str| match asked {
-            Some(names) => names.iter().any(|asked| asked == name),
+        let asked = self.asked_kernels();
+        let is_wanted = |name: &str| match &asked {
+            Some(names) => names.iter().any(|asked| *asked == name),
             None => of_suite.contains(&name),
         };
         CATALOG.iter().map(|kernel| kernel.name).filter(|name| is_wanted(name)).collect()
@@ -63,8 +71,8 @@ impl<'a> Setting<'a> {
     /// of the suite.
     pub(super) fn kernel_names(&self, of_suite: &[&str]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        let wanted = match &self.inputs.kernels {
-            Some(asked) => asked.clone(),
+        let wanted: Vec<String> = match self.asked_kernels() {
+            Some(asked) => asked.into_iter().cloned().collect(),
             None => of_suite.iter().copied().map(String::from).collect(),
         };
         for name in wanted {

@@ -10,6 +10,7 @@ use super::bound::{BoundBy, BoundShares, bound};
 use super::figures::{PartEstimates, alone, estimate};
 use super::fit::normal_errors;
 use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
+use super::measured::MeasuredTimes;
 use crate::class_rule::ClassRule;
 use crate::classes::classes;
 use crate::latency::{
@@ -71,7 +72,11 @@ pub struct PlaceTime {
     /// Its time; the interval is of what would be measured.
     #[serde(rename = "time_s")]
     pub time: Outcome<Estimate<Seconds>>,
-    /// That / its time alone where its runs were; null where either is not known.
+    /// What its runs took here: those of its profile, alone, or the record's own of a workload that only
+    /// declares its traffic; null where there are none, or others run beside it.
+    #[serde(rename = "measured_s")]
+    pub measured: Option<Estimate<Seconds>>,
+    /// `time_s` / its time alone where its runs were; null where either is not known.
     pub slowdown: Option<Estimate<Ratio>>,
     /// The same by the rule that performance is relative alpha, the bandwidth of a pair / that of
     /// another (braithwaite2012, section 4.4); null where the record has no classes that hold both.
@@ -146,6 +151,8 @@ pub fn predict_program(
     let is_same_machine = record.header.host == profile.host;
     let measured = alone(profile);
     let alphas = Alphas::of(figures);
+    let own_runs = MeasuredTimes::of(figures, profile);
+    let is_alone = asked.copies == 1 && asked.beside.traffic <= 0.0;
     let home = (profile.initiator, profile.memory_node);
     let mut places: Vec<PlaceTime> = Vec::new();
     for family in &model.families {
@@ -172,6 +179,11 @@ pub fn predict_program(
             memory_node: family.memory_node,
             is_local: family.is_local,
             is_home: is_same_machine && pair == home,
+            measured: match &measured {
+                _ if !is_alone || !is_same_machine => None,
+                Some(alone) => (pair == home).then(|| alone.clone()),
+                None => own_runs.on(pair),
+            },
             slowdown: time.as_ref().ok().and_then(|(time, _)| ratio(time)),
             slowdown_by_alpha: alphas.slowdown(home, pair).filter(|_| is_same_machine),
             depends_on,

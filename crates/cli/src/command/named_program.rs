@@ -1,15 +1,38 @@
-//! What a workload's time is made of by the traffic that its loops declare.
+//! A named program at every placement: one that ran beside loads, or a workload by the traffic that its
+//! loops declare.
 
-use anyhow::{Context, bail};
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
 use nearfar_measure::now_utc;
-use nearfar_model::{DeclaredPhase, RecordFigures, declared_parts, measuring_command, roofline};
+use nearfar_model::{
+    DeclaredPhase, ProgramAnswer, ProgramQuestion, RecordFigures, declared_parts,
+    measuring_command, predict_program, roofline,
+};
 use nearfar_record::{Experiment, PROGRAM_SCHEMA, ProgramProfile, Record, Suite};
 use nearfar_workloads::Workload;
 
 use super::no_model;
+use crate::record_file;
+
+/// The time of a program that is named by its profile's file, or of a workload (`@cg.A`).
+pub(super) fn predicted_program(
+    named: &str,
+    record: &Record,
+    asked: &ProgramQuestion,
+) -> anyhow::Result<ProgramAnswer> {
+    let profile = match named.strip_prefix('@') {
+        Some(workload) => declared_program(workload, record)?,
+        None => record_file::read_program_profile(Path::new(named))?,
+    };
+    predict_program(&RecordFigures::new(record), &profile, asked).map_err(|why| {
+        let command = measuring_command(record, &[Experiment::Latency], Suite::Standard);
+        anyhow!("{why}; try `{command}`")
+    })
+}
 
 /// A workload by all cores of a record's first initiator on its own node, which has not run.
-pub(super) fn declared_program(named: &str, record: &Record) -> anyhow::Result<ProgramProfile> {
+fn declared_program(named: &str, record: &Record) -> anyhow::Result<ProgramProfile> {
     let workload: Workload = named.parse()?;
     let machine = &record.header.machine;
     let initiators = machine.initiators();
