@@ -97,10 +97,11 @@ fn processes_far_from_their_memory_are_listed_and_mended() {
             assert!(text.contains(&said), "'{said}' is not in\n{text}");
         }
     }
-    assert_eq!(root["nodes"][3]["far_bytes"].as_u64().unwrap() >> 20, {
-        let far = |place: usize| root["processes"][place]["far_bytes_by_node"]["3"].as_u64();
-        (far(0).unwrap() + far(2).unwrap()) >> 20
-    });
+    let of_node = root["nodes"][3]["far_bytes"].as_u64().unwrap();
+    let far = |place: usize| root["processes"][place]["far_bytes_by_node"]["3"].as_u64();
+    let of_both = far(0).unwrap() + far(2).unwrap();
+    // Processes that hold too little to be listed have a page there too.
+    assert!((of_both..of_both + (8 << 20)).contains(&of_node), "{of_node} and {of_both}");
 
     let nobody = view(&ended, "nobody");
     assert_eq!(pids(&nobody), [pid("nobodys")], "{nobody:#}");
