@@ -140,7 +140,7 @@ fn parse_age(text: &str) -> Result<Duration, String> {
 #[derive(Debug, Args)]
 pub struct FleetDriftArguments {
     /// Folders of runs, in any order
-    #[arg(required = true, num_args = 2..)]
+    #[arg(required = true)]
     pub folders: Vec<PathBuf>,
     /// Print all, and not the first screen alone
     #[arg(long)]

@@ -111,6 +111,13 @@ fn compare(arguments: &FleetCompareArguments) -> anyhow::Result<ExitStatus> {
 }
 
 fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
+    if let [one] = &arguments.folders[..] {
+        bail!(
+            "{} is one run, and what changed is seen between two or more: give their folders, the oldest and \
+             the newest among them",
+            one.display()
+        );
+    }
     let folders: Vec<RunFolder> =
         arguments.folders.iter().map(|folder| RunFolder::new(folder)).collect();
     let drift = FleetDrift::read(&folders, &now_utc())?;

@@ -340,6 +340,9 @@ fn runs_are_compared_over_time_and_written_in_every_form() {
             fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
         }
     }
+    let one = run(nearfar().args(["fleet", "drift"]).arg(fleet.run()));
+    assert_eq!(one.status.code(), Some(2), "{one:?}");
+    assert!(text(&one.stderr).contains("is one run"), "{one:?}");
     let output = run(nearfar().args(["fleet", "drift", "--json"]).arg(fleet.run()).arg(&later));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let drift: Value = serde_json::from_slice(&output.stdout).unwrap();

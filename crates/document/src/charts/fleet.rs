@@ -102,7 +102,14 @@ fn spread(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Op
     let x = Axis { title: "machines, the slowest left", scale: Scale::FromZero };
     let y = Axis { title: "of the peers' median", scale: Scale::Near };
     let mut lines = Lines::new(x, y, &["Cell"]);
-    for &cell in cells {
+    let least = |cell: &usize| {
+        let ratios = machines.iter().map(|machine| machine.cells[*cell]);
+        ratios.filter(|ratio| ratio.is_finite()).fold(f64::INFINITY, f64::min)
+    };
+    // What is shown before anything is chosen is where a machine falls short most.
+    let mut cells = cells.to_vec();
+    cells.sort_by(|one, other| least(one).total_cmp(&least(other)));
+    for cell in cells {
         let mut ordered: Vec<(&FleetMachine, f64)> = machines
             .iter()
             .map(|machine| (*machine, machine.cells[cell]))
