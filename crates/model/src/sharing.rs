@@ -32,7 +32,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nearfar_machine::GroupBy;
 use nearfar_record::{
-    Absence, Coordinates, Estimate, Experiment, Part, SharingCoordinates, Stage, Suite,
+    Absence, Coordinates, Estimate, Experiment, Grid, Inputs, Part, Record, SharingCoordinates,
+    Stage, Suite,
 };
 use serde::Serialize;
 
@@ -68,8 +69,8 @@ pub struct Sharing {
     pub grids: Vec<SharedGrid>,
     /// Grids without, and why.
     pub unfitted: Vec<UnfittedGrid>,
-    /// The command that measures more cells of the grids.
-    pub more_cells: String,
+    /// The command that measures more cells of the grids; null where all were asked for.
+    pub more_cells: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -156,6 +157,13 @@ pub struct Excess {
     pub excess: f64,
 }
 
+/// Whether a record was asked for every cell that a grid can have.
+fn is_wholly_planned(record: &Record) -> bool {
+    let is_whole =
+        |it: &Inputs| it.grid == Grid::Full && it.experiments.contains(&Experiment::Sharing);
+    record.all_inputs().any(is_whole)
+}
+
 /// The model of a record.
 ///
 /// # Errors
@@ -170,7 +178,8 @@ pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
     for cell in &cells {
         by_place.entry(GridPlace::of(&cell.place)).or_default().push(cell);
     }
-    let more_cells = measuring_command(figures.record(), &[Experiment::Sharing], Suite::Full);
+    let more_cells = (!is_wholly_planned(figures.record()))
+        .then(|| measuring_command(figures.record(), &[Experiment::Sharing], Suite::Full));
     let mut model = Sharing { grids: Vec::new(), unfitted: Vec::new(), more_cells };
     for (place, cells) in by_place {
         match SharedGrid::fitted(place.clone(), cells, &lone) {
@@ -331,9 +340,7 @@ impl SharedGrid {
         grid.cells = grid.cells_of_plan();
         grid.above_lone = grid.cells_above_lone();
         grid.fairness = grid.fairness_of_cells();
-        if grid.is_predictive {
-            grid.rankings = grid.best_splits();
-        }
+        grid.rankings = grid.best_splits();
         Ok(grid)
     }
 

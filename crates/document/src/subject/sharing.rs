@@ -137,9 +137,11 @@ fn laws(model: &Sharing, who: &Who) -> Table {
     if model.grids.iter().any(|grid| !grid.is_predictive) {
         notes.push(format!(
             "unfit: off by more than {}, so that it does not tell which group gets more; nothing is \
-             predicted by it. `{}` measures the cells themselves.",
+             predicted by it.{}",
             percent_words(MOST_LAW_ERROR),
-            model.more_cells
+            model.more_cells.as_ref().map_or_else(String::new, |command| format!(
+                " `{command}` measures the cells themselves."
+            ))
         ));
     }
     let unfitted = model.unfitted.iter();
@@ -252,12 +254,10 @@ fn worth_measuring_words(model: &Sharing, grid: &SharedGrid) -> Option<String> {
     let more = worth.len().saturating_sub(MOST_NAMED);
     let named = worth.get(..worth.len().min(MOST_NAMED))?.join(", ");
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        let command = &model.more_cells;
-        format!(
-            "The two laws differ by more than 5 % in {named}{more}: measure them by `{command}`."
-        )
-    })
+    let command = model.more_cells.as_ref().filter(|_| !named.is_empty())?;
+    Some(format!(
+        "The two laws differ by more than 5 % in {named}{more}: measure them by `{command}`."
+    ))
 }
 
 fn betas(grid: &SharedGrid) -> Option<Table> {
@@ -355,7 +355,7 @@ fn best_splits(model: &Sharing, grid: &SharedGrid) -> Table {
         ),
         rows,
     )
-    .with_notes(more_words(wants_more, &model.more_cells))
+    .with_notes(more_words(wants_more, model.more_cells.as_ref()))
 }
 
 fn gain_words(ranking: &SplitRanking) -> String {

@@ -15,9 +15,9 @@ use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
 /// So many splits are named in a sentence.
 const MOST_SPLITS: usize = 4;
 
-pub(super) fn more_words(is_wanted: bool, command: &str) -> Vec<String> {
-    let words = || format!("More cells of the grids are measured by `{command}`.");
-    is_wanted.then(words).into_iter().collect()
+pub(super) fn more_words(is_wanted: bool, command: Option<&String>) -> Option<String> {
+    let command = command.filter(|_| is_wanted)?;
+    Some(format!("More cells of the grids are measured by `{command}`."))
 }
 
 /// `3 near 1 far`, `all 4 near`.
@@ -132,9 +132,8 @@ fn unsure_words(splits: &[(u32, u32)]) -> String {
 
 /// What `predict` says of splits.
 pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
-    let grids = answers.result.grids.len().max(1);
     let mut told = answers.measured.answer();
-    for answer in &answers.result.grids {
+    for (number, answer) in answers.result.grids.iter().enumerate() {
         let off = answer.law.left_out.map_or_else(
             || "with one mixed cell its error is not known".into(),
             |off| {
@@ -161,21 +160,39 @@ pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
             "splits",
             "Splits of processes",
             format!(
-                "{}. Unmeasured cells are predicted by the {law} law: {off}.",
-                place_words(&answer.place, &answers.measured.who)
+                "{}. {}: {off}.",
+                place_words(&answer.place, &answers.measured.who),
+                match answer.is_predictive {
+                    true => format!("Unmeasured cells are predicted by the {law} law"),
+                    false => format!("All is measured; the {law} law predicts nothing"),
+                }
             ),
             tables,
         );
         let section = section.with_findings(answer.rankings.iter().map(advice).collect());
-        told = told.and_gap().and_section(section, (MOST_ROWS / grids).max(3));
+        told = match number {
+            0 => told.and_gap().and_section(section, MOST_ROWS),
+            _ => told.and_full_section(section),
+        };
+    }
+    let others = answers.result.grids.iter().skip(1);
+    let others: Vec<String> =
+        others.map(|it| place_words(&it.place, &answers.measured.who)).collect();
+    if let Some(other) = others.first() {
+        let more = match others.len() {
+            1 => other.clone(),
+            many => format!("{other}, and {} more", many - 1),
+        };
+        let more = Part::words("", format!("--full: {more}."));
+        told = told.and_all(Shown::First, [Part::Gap, more]);
     }
     let mut rankings = answers.result.grids.iter().flat_map(|grid| &grid.rankings);
-    let notes = more_words(rankings.any(|ranking| ranking.wants_more), &answers.result.more_cells);
-    let notes = notes.iter().map(|note| Part::words(" - ", note));
-    told.and_all(Shown::Full, notes)
+    let wants_more = rankings.any(|ranking| ranking.wants_more);
+    let note = more_words(wants_more, answers.result.more_cells.as_ref());
+    told.and_all(Shown::Full, note.iter().map(|note| Part::words(" - ", note)))
 }
 
-/// Rows of the first screen, of all grids.
+/// Rows of the first screen.
 const MOST_ROWS: usize = 14;
 
 fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::splits::MOST_PROCESSES;
 use super::{GridPlace, LawFit, ProcessSplit, SharedGrid, Sharing, SplitRanking, WorkSharing};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +26,8 @@ pub struct SplitQuestion {
 pub struct SplitAnswers {
     /// Answers, one for each grid of the node.
     pub grids: Vec<SplitAnswer>,
-    /// The command that measures more cells of the grids.
-    pub more_cells: String,
+    /// The command that measures more cells of the grids; null where all were asked for.
+    pub more_cells: Option<String>,
 }
 
 /// What one grid answers.
@@ -37,6 +38,8 @@ pub struct SplitAnswer {
     pub place: GridPlace,
     /// The law that predicts what was not measured.
     pub law: LawFit,
+    /// Whether it does: not one that is off by more than a third.
+    pub is_predictive: bool,
     /// All splits of the processes, for each way to share work.
     pub rankings: Vec<SplitRanking>,
     /// The splits that were named.
@@ -82,12 +85,23 @@ impl Sharing {
         if !grids.is_empty() {
             return Ok(SplitAnswers { grids, more_cells: self.more_cells.clone() });
         }
-        if let Some(off) = of_kernel.iter().find_map(|grid| grid.unfit_error()) {
+        if let Some((grid, off)) = of_kernel.iter().find_map(|&it| Some((it, it.unfit_error()?))) {
+            let most = grid.local.most_threads.saturating_add(grid.remote.most_threads);
+            let most = most.min(MOST_PROCESSES);
+            let told =
+                (2..=most).filter(|&count| grid.is_told(count)).map(|count| count.to_string());
+            let told: Vec<String> = told.take(MOST_TOLD).collect();
+            let told = (!told.is_empty()).then(|| {
+                format!("; ask for {} processes, whose splits were measured", told.join(", "))
+            });
+            let more = self.more_cells.as_ref();
+            let more = more.map(|command| format!("; `{command}` measures the cells themselves"));
             return Err(format!(
                 "the sharing law of node {node} is off by {:.0} %, more than a third, and predicts \
-                 nothing; `{}` measures the cells themselves",
+                 nothing{}{}",
                 100.0 * off,
-                self.more_cells
+                told.unwrap_or_default(),
+                more.unwrap_or_default()
             ));
         }
         let most = |of: fn(&SharedGrid) -> u32| of_kernel.iter().map(|grid| of(grid)).max();
@@ -105,6 +119,9 @@ impl Sharing {
     }
 }
 
+/// So many counts of processes are named.
+const MOST_TOLD: usize = 8;
+
 impl SharedGrid {
     /// How far a law is off that predicts nothing.
     fn unfit_error(&self) -> Option<f64> {
@@ -113,7 +130,7 @@ impl SharedGrid {
 
     /// `None` where the initiators do not hold what is asked, or the law does not tell it.
     fn answer(&self, question: &SplitQuestion) -> Option<SplitAnswer> {
-        if question.processes.is_some() && !self.is_predictive {
+        if question.processes.is_some_and(|count| !self.is_told(count)) {
             return None;
         }
         let (near, far) = (self.local.most_threads, self.remote.most_threads);
@@ -130,6 +147,7 @@ impl SharedGrid {
         Some(SplitAnswer {
             place: self.place.clone(),
             law: self.fit,
+            is_predictive: self.is_predictive,
             rankings: rankings?,
             splits: splits?,
         })

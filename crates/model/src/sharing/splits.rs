@@ -94,6 +94,9 @@ pub enum SplitVerdict {
 /// So many splits of those as good as the best are shown.
 const MOST_SPLITS: usize = 4;
 
+/// More processes than this are a stranger's record.
+pub(super) const MOST_PROCESSES: u32 = 4096;
+
 impl WorkSharing {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
@@ -245,16 +248,23 @@ impl SharedGrid {
         })
     }
 
+    /// Whether the splits of so many processes are known: by the law, or each as it was measured.
+    pub(super) fn is_told(&self, processes: u32) -> bool {
+        let (near, far) = (self.local.most_threads, self.remote.most_threads);
+        let is_known = |n: u32| {
+            self.cell(n, processes - n).is_some_and(|cell| cell.support == Support::Measured)
+        };
+        self.is_predictive || (processes.saturating_sub(far)..=processes.min(near)).all(is_known)
+    }
+
     pub(super) fn best_splits(&self) -> Vec<SplitRanking> {
-        /// More processes than this are a stranger's record.
-        const MOST_PROCESSES: u32 = 4096;
         let counts = super::counts(&self.local, std::iter::empty()).into_iter();
         let best = |ranking: SplitRanking| {
             let splits = ranking.best().take(MOST_SPLITS).cloned().collect();
             SplitRanking { splits, ..ranking }
         };
         counts
-            .filter(|count| (2..=MOST_PROCESSES).contains(count))
+            .filter(|count| (2..=MOST_PROCESSES).contains(count) && self.is_told(*count))
             .flat_map(|count| WorkSharing::ALL.map(|work| self.ranking(count, work)))
             .flatten()
             .map(best)

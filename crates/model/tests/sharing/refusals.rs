@@ -90,7 +90,10 @@ fn a_law_that_is_far_off_predicts_nothing() {
     let model = sharing(&RecordFigures::new(&record)).unwrap();
     let grid = &model.grids[0];
     assert!(grid.fit.left_out.unwrap().all > 0.34, "{:?}", grid.fit);
-    assert!(!grid.is_predictive && grid.rankings.is_empty(), "{:?}", grid.rankings);
+    assert!(!grid.is_predictive);
+    // Of two and three processes every split was measured.
+    let ranked: Vec<u32> = grid.rankings.iter().map(|ranking| ranking.processes).collect();
+    assert_eq!(ranked, [2, 2, 3, 3]);
     for cell in (1..=3).flat_map(|n| (1..=3).map(move |m| (n, m))) {
         let found = grid.cell(cell.0, cell.1).unwrap();
         assert_eq!(found.measured.is_some(), measured.contains(&cell), "{cell:?}");
@@ -107,6 +110,12 @@ fn a_law_that_is_far_off_predicts_nothing() {
         let refused = model.answer(&question).unwrap_err();
         assert!(refused.contains("more than a third, and predicts nothing"), "{refused}");
         assert!(refused.contains("nearfar characterize"), "{refused}");
+        assert!(refused.contains("ask for 2, 3 processes"), "{refused}");
+    }
+    let of_two = model.answer(&asked(Some(2), Vec::new())).unwrap();
+    for ranking in &of_two.grids[0].rankings {
+        let both = ranking.splits.iter().find(|split| split.near == 1).unwrap();
+        assert_eq!((ranking.splits.len(), both.support), (3, Support::Measured), "{ranking:?}");
     }
     assert!(model.answer(&asked(None, vec![(1, 1)])).is_ok(), "what was measured is told");
 }
