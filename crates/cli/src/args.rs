@@ -4,6 +4,7 @@ mod advise;
 mod characterize;
 mod choice;
 mod compare;
+mod files;
 mod fleet;
 mod model;
 mod predict;
@@ -27,6 +28,7 @@ pub use advise::AdviseArguments;
 use characterize::EXPERIMENTS;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
+pub use files::FilesArguments;
 pub use fleet::{
     FleetCommand, FleetCompareArguments, FleetDriftArguments, FleetFormat, FleetPlanArguments,
     FleetReportArguments, FleetVerdictArguments,
@@ -171,6 +173,9 @@ pub enum Command {
     /// Running processes whose memory lies far from where they run
     #[command(after_help = ps::AFTER_HELP)]
     Ps(Box<PsArguments>),
+    /// On which nodes files are in memory, who maps them, and putting them elsewhere
+    #[command(after_help = files::AFTER_HELP)]
+    Files(Box<FilesArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",

@@ -11,6 +11,11 @@
 mod command_executor;
 mod command_run;
 mod far_memory;
+mod file_list;
+mod file_paths;
+mod file_placing;
+mod file_users;
+mod files;
 mod follow;
 mod job;
 mod kernel_weights;
@@ -37,6 +42,11 @@ mod weights;
 
 pub use command_executor::CommandExecutor;
 pub use command_run::run_once;
+pub use file_list::{
+    FileChange, FileKind, FileList, FileMemory, FileUser, ListedFile, StayedPages, WhyStayed,
+};
+pub use file_placing::FileDeal;
+pub use files::{FileTreatment, list_files};
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};

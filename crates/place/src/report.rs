@@ -141,7 +141,7 @@ impl RunReport {
 }
 
 /// A node's share of a program's memory may be off what was asked for by so much: the promise of `run`.
-const TOLERANCE: f64 = 0.01;
+pub(crate) const TOLERANCE: f64 = 0.01;
 
 impl ReportedMemory {
     /// Whether every node has its asked share, about; not where none was asked for.

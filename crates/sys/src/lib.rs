@@ -16,6 +16,7 @@ compile_error!("nearfar-sys asks the Linux kernel; it has nothing for other syst
 mod address_range;
 mod affinity;
 mod bit_mask;
+mod cached_file;
 mod cgroup;
 mod child;
 mod clock;
@@ -25,6 +26,7 @@ mod file_tree;
 mod hwloc_environment;
 mod hypervisor;
 mod limits;
+mod mapped_files;
 mod mapping;
 mod numa_maps;
 mod only_node;
@@ -49,6 +51,7 @@ mod vma;
 
 pub use address_range::AddressRange;
 pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, task_cpus, thread_cpus};
+pub use cached_file::{CachedFile, CachedPages, FileStore};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
@@ -58,6 +61,7 @@ pub use limits::{
     available_memory, cpu_limit, memory_limit, node_free_bytes, nodes_with_memory, online_cpus,
     raise_oom_score, throttled, usable_nodes,
 };
+pub use mapped_files::{MappedFile, locked_mappings, mapped_files};
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;

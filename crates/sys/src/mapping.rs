@@ -92,8 +92,7 @@ impl Mapping {
         let room = bytes
             .checked_add(ALIGNMENT + 2 * guard)
             .ok_or_else(|| Refusal::call("mmap", bytes, Errno(libc::ENOMEM)))?;
-        let room_start =
-            map(room, libc::PROT_NONE, 0).map_err(|errno| Refusal::call("mmap", room, errno))?;
+        let room_start = reserve(room)?;
         let base = room_start.addr().get();
         let head = (base + guard).next_multiple_of(ALIGNMENT) - guard - base;
         // SAFETY: head + guard < ALIGNMENT + 2 guard <= room, within the mapping just made.
@@ -213,6 +212,11 @@ impl Drop for Mapping {
     }
 }
 
+/// Sets addresses aside that nothing lies at; they take no memory.
+pub(crate) fn reserve(bytes: usize) -> Result<NonNull<u8>, Refusal> {
+    map(bytes, libc::PROT_NONE, 0).map_err(|errno| Refusal::call("mmap", bytes, errno))
+}
+
 fn map(bytes: usize, protection: c_int, flags: c_int) -> Result<NonNull<u8>, Errno> {
     let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: without MAP_FIXED the kernel chooses free addresses.
@@ -226,7 +230,7 @@ fn map(bytes: usize, protection: c_int, flags: c_int) -> Result<NonNull<u8>, Err
 
 /// Unmaps what this module mapped. It can fail only for want of a VMA to split
 /// (vm.max_map_count); the address space is then lost until exit, not the memory's use.
-fn unmap(start: NonNull<u8>, bytes: usize) {
+pub(crate) fn unmap(start: NonNull<u8>, bytes: usize) {
     if bytes > 0 {
         // SAFETY: the caller owns the range and no reference to it is left.
         unsafe { libc::munmap(start.as_ptr().cast(), bytes) };

@@ -15,10 +15,19 @@ use crate::vma::{Cover, parse_header};
 
 /// Asks the live kernel.
 pub(crate) fn read(range: AddressRange) -> Result<PageNodes, Refusal> {
+    read_by(|numa_maps, maps| count_numa_maps(numa_maps, maps, range))
+}
+
+/// The same with what numa_maps tells beside nodes.
+pub(crate) fn read_counts(range: AddressRange) -> Result<Counts, Refusal> {
+    read_by(|numa_maps, maps| counts_of(numa_maps, maps, range))
+}
+
+fn read_by<T>(count: impl FnOnce(&str, &str) -> Result<T, String>) -> Result<T, Refusal> {
     let root = Path::new("/");
     let numa_maps = read_text(root, "proc/self/numa_maps")?;
     let maps = read_text(root, "proc/self/maps")?;
-    count_numa_maps(&numa_maps, &maps, range)
+    count(&numa_maps, &maps)
         .map_err(|reason| Refusal::Content { path: "/proc/self/numa_maps".into(), reason })
 }
 
@@ -33,10 +42,22 @@ pub fn count_numa_maps(
     maps: &str,
     range: AddressRange,
 ) -> Result<PageNodes, String> {
+    let Counts { page_bytes, nodes, .. } = counts_of(numa_maps, maps, range)?;
+    let pages = (range.bytes() as u64).div_ceil(page_bytes);
+    let counted = nodes.values().try_fold(0_u64, |sum, &pages| sum.checked_add(pages));
+    let absent = counted.and_then(|counted| pages.checked_sub(counted));
+    let absent = absent.ok_or_else(|| too_many(range))?;
+    Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
+}
+
+fn too_many(range: AddressRange) -> String {
+    format!("more pages are counted than the range {range} has room for")
+}
+
+/// The counts of all mappings of a range.
+fn counts_of(numa_maps: &str, maps: &str, range: AddressRange) -> Result<Counts, String> {
     let mut cover = Cover::new(range);
-    let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut page_bytes = None;
-    let too_many = || format!("more pages are counted than the range {range} has room for");
+    let mut all = Counts::default();
     for line in lines(numa_maps, maps) {
         let (_, vma, counts) = line?;
         // Mappings may come and go between the two reads, but not those of the range.
@@ -48,21 +69,21 @@ pub fn count_numa_maps(
         if counts.nodes.is_empty() {
             continue;
         }
-        if page_bytes.is_some_and(|known| known != counts.page_bytes) {
+        if all.page_bytes > 0 && all.page_bytes != counts.page_bytes {
             return Err(format!("the range {range} has pages of several sizes"));
         }
-        page_bytes = Some(counts.page_bytes);
+        all.page_bytes = counts.page_bytes;
+        all.dirty = all.dirty.saturating_add(counts.dirty);
         for (node, pages) in counts.nodes {
-            let known = nodes.entry(node).or_default();
-            *known = known.checked_add(pages).ok_or_else(too_many)?;
+            let known = all.nodes.entry(node).or_default();
+            *known = known.checked_add(pages).ok_or_else(|| too_many(range))?;
         }
     }
     cover.finish()?;
-    let page_bytes = page_bytes.unwrap_or(base_page_bytes() as u64);
-    let pages = (range.bytes() as u64).div_ceil(page_bytes);
-    let counted = nodes.values().try_fold(0_u64, |sum, &pages| sum.checked_add(pages));
-    let absent = counted.and_then(|counted| pages.checked_sub(counted)).ok_or_else(too_many)?;
-    Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
+    if all.page_bytes == 0 {
+        all.page_bytes = base_page_bytes() as u64;
+    }
+    Ok(all)
 }
 
 /// Of each mapping its start, its addresses where /proc/PID/maps has its end, and what
@@ -82,9 +103,12 @@ pub(crate) fn lines<'a>(
 }
 
 /// Pages of a mapping.
+#[derive(Default)]
 pub(crate) struct Counts {
     /// 0 where there are none.
     pub page_bytes: u64,
+    /// Pages that were written and are not on the disk yet.
+    pub dirty: u64,
     pub nodes: BTreeMap<u32, u64>,
 }
 
@@ -93,6 +117,7 @@ pub(crate) struct Counts {
 pub(crate) fn parse_counts(line: &str) -> Result<Counts, String> {
     let wrong = |word: &str| format!("'{}' in '{}' is not a count", excerpt(word), excerpt(line));
     let mut page_bytes: Option<u64> = None;
+    let mut dirty = 0;
     let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
     for word in line.split_ascii_whitespace() {
         let Some((name, value)) = word.split_once('=') else {
@@ -102,6 +127,8 @@ pub(crate) fn parse_counts(line: &str) -> Result<Counts, String> {
             let kilobytes: u64 = value.parse().map_err(|_| wrong(word))?;
             page_bytes = kilobytes.checked_mul(1024).filter(|&bytes| bytes > 0);
             page_bytes.ok_or_else(|| wrong(word))?;
+        } else if name == "dirty" {
+            dirty = value.parse().map_err(|_| wrong(word))?;
         } else if let Some(node) = name.strip_prefix('N') {
             // Names in capitals that are no node do not exist today.
             let Ok(node) = node.parse() else { continue };
@@ -113,7 +140,7 @@ pub(crate) fn parse_counts(line: &str) -> Result<Counts, String> {
     if page_bytes.is_none() && !nodes.is_empty() {
         return Err(format!("'{}' has no kernelpagesize_kB (Linux 3.13 and later)", excerpt(line)));
     }
-    Ok(Counts { page_bytes: page_bytes.unwrap_or_default(), nodes })
+    Ok(Counts { page_bytes: page_bytes.unwrap_or_default(), dirty, nodes })
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::ffi::c_int;
 
 use crate::address_range::AddressRange;
 use crate::page_query::{
-    NO_ANSWER, OWN, PageState, base_page_bytes, batches, call_move_pages, query_move_pages,
+    MPOL_MF_MOVE, MPOL_MF_MOVE_ALL, NO_ANSWER, OWN, PageState, base_page_bytes, batches,
+    call_move_pages, query_move_pages,
 };
 use crate::page_sizes::HUGE_PAGE_BYTES;
 use crate::refusal::{Errno, Refusal};
@@ -30,10 +31,27 @@ impl MovedPages {
         self.there + self.moved + self.left()
     }
 
+    pub(crate) fn add(&mut self, other: Self) {
+        self.there += other.there;
+        self.moved += other.moved;
+        for (reason, pages) in other.left {
+            *self.left.entry(reason).or_default() += pages;
+        }
+    }
+
     /// Pages that are not where they should be.
     pub fn left(&self) -> u64 {
         self.left.values().sum()
     }
+}
+
+/// Which pages may be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// Those that one process has alone; others are left with `EACCES`.
+    Alone,
+    /// Also those that other processes map, where this user may (CAP_SYS_NICE).
+    WhereAllowed,
 }
 
 /// What move_pages(2) says of a node: it has no room, no memory, or may not be used.
@@ -53,7 +71,7 @@ pub fn move_pages(
     node_of: impl Fn(usize) -> u32,
 ) -> Result<MovedPages, Refusal> {
     let first = range.pages(page_bytes).next().unwrap_or_default();
-    move_range(OWN, range, page_bytes, |page| node_of((page - first) / page_bytes))
+    move_range(OWN, range, page_bytes, Sharing::Alone, |page| node_of((page - first) / page_bytes))
 }
 
 /// Moves the pages of a range of another process of this user to the nodes that `node_of` says, by
@@ -78,19 +96,20 @@ pub fn move_process_pages(
     if block_bytes >= HUGE_PAGE_BYTES {
         let first = range.start().next_multiple_of(HUGE_PAGE_BYTES);
         let whole = AddressRange::new(first, range.end().saturating_sub(first));
-        moved_whole = move_range(pid, whole, HUGE_PAGE_BYTES, node_of)?.moved;
+        moved_whole = move_range(pid, whole, HUGE_PAGE_BYTES, Sharing::Alone, node_of)?.moved;
     }
-    let mut moved = move_range(pid, range, base_page_bytes(), node_of)?;
+    let mut moved = move_range(pid, range, base_page_bytes(), Sharing::Alone, node_of)?;
     moved.there = moved.there.saturating_sub(moved_whole);
     moved.moved += moved_whole;
     Ok(moved)
 }
 
 /// Moves pages of a process to the nodes that `node_of` says by their addresses.
-fn move_range(
+pub(crate) fn move_range(
     pid: u32,
     range: AddressRange,
     page_bytes: usize,
+    sharing: Sharing,
     node_of: impl Fn(usize) -> u32,
 ) -> Result<MovedPages, Refusal> {
     let mut all = MovedPages::default();
@@ -106,18 +125,15 @@ fn move_range(
             }
             said.clear();
             for (&node, pages) in &strays.to_move {
-                request(pid, pages, node, &mut said)?;
+                request(pid, pages, node, sharing, &mut said)?;
             }
             strays = find()?;
             if strays.count() >= before {
                 break;
             }
         }
-        all.there += there;
-        all.moved += strays.there.saturating_sub(there);
-        for (reason, pages) in strays.reasons(said) {
-            *all.left.entry(reason).or_default() += pages;
-        }
+        let moved = strays.there.saturating_sub(there);
+        all.add(MovedPages { there, moved, left: strays.reasons(said) });
     }
     Ok(all)
 }
@@ -182,12 +198,23 @@ fn request(
     pid: u32,
     pages: &[usize],
     node: u32,
+    sharing: Sharing,
     said: &mut BTreeMap<Errno, u64>,
 ) -> Result<(), Refusal> {
     let asked = format_args!("{} pages to node {node}", pages.len());
     let nodes = vec![c_int::try_from(node).unwrap_or(c_int::MAX); pages.len()];
     let mut states = vec![NO_ANSWER; pages.len()];
-    if let Err(refusal) = call_move_pages(pid, pages, Some(&nodes), &mut states, asked) {
+    let mut call = |flags| call_move_pages(pid, pages, Some((&nodes, flags)), &mut states, asked);
+    let mut called = match sharing {
+        Sharing::WhereAllowed => call(MPOL_MF_MOVE_ALL),
+        Sharing::Alone => call(MPOL_MF_MOVE),
+    };
+    let is_forbidden =
+        called.as_ref().is_err_and(|refusal| refusal.errno() == Some(Errno(libc::EPERM)));
+    if sharing == Sharing::WhereAllowed && is_forbidden {
+        called = call(MPOL_MF_MOVE);
+    }
+    if let Err(refusal) = called {
         match refusal.errno() {
             // Before Linux 4.17: not one of the pages could be moved.
             Some(Errno(libc::ENOENT)) => {}

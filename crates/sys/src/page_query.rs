@@ -121,17 +121,21 @@ fn node_asked_again(page: usize) -> PageState {
 /// This process, for move_pages(2).
 pub(crate) const OWN: u32 = 0;
 
-/// move_pages(2) of pages of a process: to `nodes`, one for each page, or as a query. The
+/// Of move_pages(2): pages that the process has alone.
+pub(crate) const MPOL_MF_MOVE: c_int = 2;
+/// Of move_pages(2): all pages.
+pub(crate) const MPOL_MF_MOVE_ALL: c_int = 4;
+
+/// move_pages(2) of pages of a process: to nodes, one for each page, with flags, or as a query. The
 /// kernel's answers come in `states`; returns the number of pages that it says it did not move.
 pub(crate) fn call_move_pages(
     pid: u32,
     pages: &[usize],
-    nodes: Option<&[c_int]>,
+    to: Option<(&[c_int], c_int)>,
     states: &mut [c_int],
     arguments: impl Display,
 ) -> Result<u64, Refusal> {
-    /// `MPOL_MF_MOVE`: pages that this process has alone.
-    const MPOL_MF_MOVE: c_int = 2;
+    let (nodes, flags) = to.map_or((None, 0), |(nodes, flags)| (Some(nodes), flags));
     let pid = match c_int::try_from(pid) {
         Ok(pid) => pid,
         Err(_) => return Err(Refusal::call("move_pages", arguments, Errno(libc::ESRCH))),
@@ -150,7 +154,7 @@ pub(crate) fn call_move_pages(
             addresses.as_ptr(),
             nodes.map_or(ptr::null(), <[c_int]>::as_ptr),
             states.as_mut_ptr(),
-            if nodes.is_some() { MPOL_MF_MOVE } else { 0 },
+            flags,
         )
     };
     u64::try_from(status).map_err(|_| Refusal::call("move_pages", arguments, Errno::last()))

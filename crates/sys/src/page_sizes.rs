@@ -56,7 +56,9 @@ pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, S
             }
             match line.split_once(':') {
                 Some(("Rss", value)) => small_or_transparent = Some(parse_bytes(value, line)?),
-                Some(("AnonHugePages", value)) => transparent = parse_bytes(value, line)?,
+                Some(("AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped", value)) => {
+                    transparent += parse_bytes(value, line)?;
+                }
                 // Not part of Rss.
                 Some(("Private_Hugetlb" | "Shared_Hugetlb", value)) => {
                     pool += parse_bytes(value, line)?;
@@ -67,7 +69,7 @@ pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, S
         if inside {
             let present = small_or_transparent.ok_or("a mapping has no line 'Rss:'")?;
             let base = present.checked_sub(transparent);
-            sizes.base_bytes += base.ok_or("AnonHugePages is above Rss")?;
+            sizes.base_bytes += base.ok_or("huge pages are above Rss")?;
             sizes.huge_bytes += transparent + pool;
         }
     }

@@ -220,7 +220,7 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
     let mut found = Vec::new();
     for line in lines(numa_maps, maps) {
         let (start, range, line) = line?;
-        let Counts { page_bytes, nodes } = parse_counts(line)?;
+        let Counts { page_bytes, nodes, .. } = parse_counts(line)?;
         if nodes.is_empty() {
             continue;
         }

@@ -7,6 +7,7 @@ mod compare;
 mod compared_runs;
 mod device_workload;
 mod doctor;
+mod files;
 mod fleet;
 mod fleet_report;
 mod list;
@@ -48,6 +49,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::Files(arguments) => files::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

@@ -18,7 +18,7 @@ use nearfar_model::{
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
     Strategy, Workloads,
 };
-use nearfar_place::{ProcessList, RunReport};
+use nearfar_place::{FileList, ProcessList, RunReport};
 use nearfar_record::{Line, Profile, ProgramProfile, Seal};
 use nearfar_workloads::{DeviceWorkloadReport, WorkloadReport};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 47] = [
+const FORMATS: [(&str, Generate); 48] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -43,6 +43,7 @@ const FORMATS: [(&str, Generate); 47] = [
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorChecks>),
     ("nearfar.dry-run/1", schema::<DryRun>),
+    ("nearfar.files/1", schema::<FileList>),
     ("nearfar.fleet-compare/1", schema::<FleetComparison>),
     ("nearfar.fleet-drift/1", schema::<FleetDrift>),
     ("nearfar.fleet-manifest/1", schema::<Manifest>),

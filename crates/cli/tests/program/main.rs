@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
+mod cached_files;
 mod continued;
 mod contract;
 mod field_tables;

@@ -185,6 +185,7 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
     let compare = format!("compare RECORD {}", other.display());
     documents.asked(&compare, &in_folder("3.jsonl"));
     documents.asked("list RECORD", other.parent().unwrap());
+    documents.asked("files RECORD", other.parent().unwrap());
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/record/programs");
     documents.asked("sensitivity --from RECORD", &programs);
 

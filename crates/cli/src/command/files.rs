@@ -1,0 +1,53 @@
+//! `files`: where what is in memory of files is, and putting it elsewhere.
+
+use anyhow::bail;
+use nearfar_document::file_list_answer;
+use nearfar_place::{
+    FileChange, FileDeal, FileTreatment, Loss, Placement, Usable, list_files, resolve,
+};
+
+use crate::args::FilesArguments;
+use crate::exit_status::ExitStatus;
+use crate::{live_machine, output};
+
+pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
+    let treatment = match &arguments.place {
+        Some(placement) => match deal(placement)? {
+            Ok(deal) => FileTreatment::Place(placement.to_string(), deal),
+            Err(losses) => {
+                for loss in losses {
+                    output::say(&format!("nearfar: {placement}: cannot have {loss}"));
+                }
+                return Ok(ExitStatus::Refused);
+            }
+        },
+        None if arguments.evict => FileTreatment::Evict,
+        None => FileTreatment::Look,
+    };
+    let list = list_files(&arguments.paths, &treatment)?;
+    let is_known = list.files.iter().all(|file| file.absent.is_none());
+    let mut changes = list.files.iter().filter_map(|file| file.change.as_ref());
+    let is_as_asked = changes.all(FileChange::is_as_asked);
+    output::answer(arguments.form(), &list, || file_list_answer(&list))?;
+    Ok(match (is_known, is_as_asked) {
+        (false, _) => ExitStatus::Refused,
+        (true, false) => ExitStatus::CheckFailed,
+        (true, true) => ExitStatus::Done,
+    })
+}
+
+/// Where a placement has pages of files on this machine; what of it cannot be had.
+pub(super) fn deal(placement: &Placement) -> anyhow::Result<Result<FileDeal, Vec<Loss>>> {
+    let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
+    let resolution = resolve(placement, None, &Usable::of_this_process(), machine);
+    if !resolution.losses.is_empty() {
+        return Ok(Err(resolution.losses));
+    }
+    match FileDeal::of(placement, &resolution.asked.memory) {
+        Some(deal) => Ok(Ok(deal)),
+        None => bail!(
+            "the placement '{placement}' names no nodes for pages of files; give interleave, \
+             bind:NODES, preferred:NODE, local:NODES or weighted:NODE=W,.."
+        ),
+    }
+}
