@@ -92,7 +92,7 @@ const MOST_TEAMS: usize = 3;
 const SAME: f64 = 0.002;
 
 /// By lone pairs no smaller gain is claimed.
-const LEAST_GAIN: f64 = 0.05;
+pub(crate) const LEAST_GAIN: f64 = 0.05;
 
 /// What to do with a program on a record's machine.
 ///
@@ -125,7 +125,7 @@ pub fn advise_each(
     }
     let basis = Basis::of(figures, demand.load_share)?;
     let hybrid = demand.load_share.and_then(|_| hybrid(figures, OverlapBounds::NotNegative).ok());
-    let reached = basis.reached();
+    let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();
     let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
     let of = |&pattern: &Pattern| {
         let demand = Demand { pattern, ..demand.clone() };
@@ -141,13 +141,16 @@ pub fn advise_each(
     patterns.iter().map(of).collect()
 }
 
-fn no_own_pair(record: &Record) -> Inapplicable {
+pub(crate) fn no_own_pair(record: &Record) -> Inapplicable {
     let why = "the record has no lone figure of these CPUs with their own memory";
     Inapplicable::until_measured(record, &[Experiment::Pairs], Suite::Standard, why)
 }
 
 impl Basis {
-    fn of(figures: &RecordFigures<'_>, load_share: Option<f64>) -> Result<Self, AdviceError> {
+    pub(crate) fn of(
+        figures: &RecordFigures<'_>,
+        load_share: Option<f64>,
+    ) -> Result<Self, AdviceError> {
         let without_flow = match flow(figures) {
             Ok(flow) => {
                 let (kernel, kernel_load_share) = nearest_kernel(&flow, load_share);
@@ -160,11 +163,11 @@ impl Basis {
         Ok(Self::Pairs(Box::new(pairs.ok_or_else(|| AdviceError::NoModel(without()))?)))
     }
 
-    /// Nodes of which there are figures.
-    fn reached(&self) -> BTreeSet<u32> {
+    /// Pairs of initiator and node of which there are figures.
+    pub(crate) fn reached(&self) -> BTreeSet<(u32, u32)> {
         match self {
-            Self::Flow { flow, .. } => flow.reached.iter().map(|&(_, node)| node).collect(),
-            Self::Pairs(pairs) => pairs.reached().into_iter().map(|(_, node)| node).collect(),
+            Self::Flow { flow, .. } => flow.reached.clone(),
+            Self::Pairs(pairs) => pairs.reached(),
         }
     }
 }

@@ -6,13 +6,17 @@
 //! `room.rs`), which placements are looked at (`search.rs`, `closed_form.rs`,
 //! `fast_share.rs`, and `lone_pairs.rs` where the record lacks what the flow model needs), what is made
 //! of them (`advice.rs`), and how other launchers are told (`launcher.rs`).
+//! [`arrange_instances`] asks the same models what one instance gets, and several (`instances.rs`,
+//! `arrangement.rs`).
 
 mod advice;
+mod arrangement;
 mod candidate;
 mod closed_form;
 mod demand;
 mod device;
 mod fast_share;
+mod instances;
 mod launcher;
 mod lone_pairs;
 mod placing;
@@ -22,11 +26,13 @@ mod search;
 mod team;
 
 pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};
+pub use arrangement::{Arrangement, Arrangements, DataPlace, InstanceKind, Step, StepRates};
 pub use candidate::{
     AdvisingModel, Candidate, CandidateKind, Effort, MOST_TOLERANCE, are_alike, least_effort,
 };
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
+pub use instances::{InstanceQuestion, arrange_instances};
 pub use launcher::{Launcher, LauncherForm, launcher_form};
 pub use lone_pairs::LonePairs;
 pub use question::{

@@ -57,7 +57,7 @@ struct Bounds {
 }
 
 /// Shares of pages by node.
-type OnNodes = BTreeMap<u32, f64>;
+pub(crate) type OnNodes = BTreeMap<u32, f64>;
 
 impl LonePairs {
     /// The kernel whose share of loads is nearest to what is asked; `None` without pairs.
@@ -193,6 +193,11 @@ impl LonePairs {
         let threads: f64 = team.workers.iter().map(|it| f64::from(it.threads)).sum();
         let all = Bounds { narrow: rate.narrow * threads, wide: rate.wide * threads };
         (all.narrow > 0.0 && all.wide.is_finite()).then_some(all)
+    }
+
+    /// What threads get of an instance, at the pace of the slowest of all, with pages for each initiator.
+    pub(crate) fn rate(&self, team: &Team, pages: &[OnNodes]) -> Option<Estimate<BytesPerSecond>> {
+        Some(estimate(self.paced(team, pages)?))
     }
 
     /// Each initiator's pages on its own node.

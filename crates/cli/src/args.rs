@@ -34,7 +34,7 @@ pub use fleet::{
     FleetReportArguments, FleetVerdictArguments,
 };
 pub use model::{ModelArguments, ReproduceArguments};
-pub use predict::{LatencyQuestion, Point, PredictArguments, Split};
+pub use predict::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 pub use profile::{PressureKind, ProfileArguments};
 pub use ps::PsArguments;
 pub use run::{PlacementChoice, RunArguments};

@@ -177,6 +177,7 @@ pub(crate) const GB: Option<Unit> = Some(Unit::GbPerS);
 pub(crate) const GFLOP: Option<Unit> = Some(Unit::GflopPerS);
 pub(crate) const NS: Option<Unit> = Some(Unit::Ns);
 pub(crate) const SECONDS: Option<Unit> = Some(Unit::S);
+pub(crate) const PER_S: Option<Unit> = Some(Unit::PerS);
 pub(crate) const ONE: Option<Unit> = Some(Unit::One);
 
 impl Column {

@@ -27,7 +27,8 @@ pub use excerpt::{excerpt, excerpt_of};
 pub use list::parse_numbers;
 pub use number::{QuantityError, format_significant};
 pub use quantity::{
-    BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Seconds, Unit, serialize_gb_per_s,
+    BytesPerSecond, FlopsPerSecond, Nanoseconds, PerSecond, Quantity, Ratio, Seconds, Unit,
+    serialize_gb_per_s,
 };
 pub use share::{parse_ratio, parse_share};
 pub use suggestion::{did_you_mean, nearest_name};

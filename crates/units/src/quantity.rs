@@ -21,6 +21,9 @@ pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
     S,
+    /// A second: how often in one.
+    #[serde(rename = "1/s")]
+    PerS,
     /// A ratio.
     #[serde(rename = "1")]
     One,
@@ -34,6 +37,7 @@ impl Unit {
             Self::GflopPerS => "GFLOP/s",
             Self::Ns => "ns",
             Self::S => "s",
+            Self::PerS => "1/s",
             Self::One => "",
         }
     }
@@ -124,6 +128,10 @@ quantity!(
 quantity!(
     /// A time in seconds.
     Seconds, S, |it| it
+);
+quantity!(
+    /// How often in a second.
+    PerSecond, PerS, |it| it
 );
 quantity!(
     /// How many times as much, or which part.

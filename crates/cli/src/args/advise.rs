@@ -15,6 +15,7 @@ Examples:
   nearfar advise r.jsonl --threads 16 --working-set 8GiB
   nearfar advise --initiators 0,1 --pattern private --load-share 0.67
   nearfar advise --as slurm
+  nearfar advise r.jsonl --instances --working-set 40GB
   nearfar profile --out p.json -- ./solver && nearfar advise r.jsonl --profile p.json
   nearfar advise r.jsonl --working-set 8GiB --verify -- ./solver input.dat
 
@@ -42,6 +43,11 @@ pub struct AdviseArguments {
     /// the memory nodes by what the record measured of such copies
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
+    /// One instance of the program and several, by where its data lies: what each gets, the memory of all
+    /// copies, and whether they fit (nearfar predict --bytes-per-step: the same as steps a second)
+    #[arg(long, conflicts_with_all = ["device", "initiators", "profile", "program", "pattern", "verify",
+          "launcher"])]
+    pub instances: bool,
     /// How many placements to show for each use, beside the default and the recommended one
     #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "full")]
     pub top: usize,
@@ -57,7 +63,7 @@ pub struct AdviseArguments {
     /// slower
     #[arg(long, requires = "command")]
     pub verify: bool,
-    /// Print JSON (docs/schema/nearfar.advise-3.json)
+    /// Print JSON (docs/schema/nearfar.advise-3.json; of --instances nearfar.instances-1.json)
     #[arg(long)]
     pub json: bool,
     /// With --verify: the program and its arguments

@@ -1,18 +1,21 @@
 //! What the user typed after `predict`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
 use nearfar_model::WorkSharing;
-use nearfar_units::{BytesPerSecond, QuantityError, excerpt, parse_numbers, parse_share};
+use nearfar_units::{
+    Bytes, BytesPerSecond, QuantityError, excerpt, parse_duration, parse_numbers, parse_share,
+};
 
 use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
 use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 11] = [
+const LONE_QUESTIONS: [&str; 12] = [
     "share",
     "reach",
     "data",
@@ -24,6 +27,7 @@ const LONE_QUESTIONS: [&str; 11] = [
     "profile",
     "curve",
     "program",
+    "bytes_per_step",
 ];
 
 #[derive(Debug, Args)]
@@ -90,13 +94,16 @@ pub struct PredictArguments {
     #[arg(long, value_name = "N", requires = "program", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub copies: u32,
+    #[command(flatten)]
+    pub step: StepQuestion,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json, of --curve
-    /// nearfar.predict-curve-1.json, of --program nearfar.predict-program-1.json)
+    /// nearfar.predict-curve-1.json, of --program nearfar.predict-program-1.json, of --bytes-per-step
+    /// nearfar.instances-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -126,7 +133,7 @@ fn way(direction: TransferDirection) -> &'static str {
 }
 
 /// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 10] = [
+const OTHER_QUESTIONS: [&str; 11] = [
     "share",
     "reach",
     "data",
@@ -137,6 +144,7 @@ const OTHER_QUESTIONS: [&str; 10] = [
     "profile",
     "curve",
     "program",
+    "bytes_per_step",
 ];
 
 /// How many processes near the data, how many far.
@@ -198,6 +206,41 @@ pub struct LatencyQuestion {
     pub memory_node: Option<u32>,
 }
 
+/// The options that ask something else than steps.
+const STEPLESS_QUESTIONS: [&str; 12] = [
+    "share",
+    "reach",
+    "data",
+    "device",
+    "processes",
+    "split",
+    "load_share",
+    "point",
+    "stream",
+    "profile",
+    "curve",
+    "program",
+];
+
+/// A program that streams its data step by step.
+#[derive(Debug, Args)]
+pub struct StepQuestion {
+    /// What an instance of a program reads in each step (the active weights for a token of a language
+    /// model, the data of an iteration): steps a second of one instance and of several, by where the
+    /// data lies
+    #[arg(long, value_name = "SIZE", value_parser = some_bytes, conflicts_with = "alpha")]
+    pub bytes_per_step: Option<Bytes>,
+    /// Of --bytes-per-step: what a step computes beside, by a thread on every core of the machine
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "bytes_per_step",
+          conflicts_with_all = STEPLESS_QUESTIONS)]
+    pub compute_per_step: Option<Duration>,
+    /// Of --bytes-per-step: the data of which each instance, or node, has a copy (all weights), so that it
+    /// is told whether copies fit; without it as much as a step reads
+    #[arg(long, value_name = "SIZE", value_parser = some_bytes, requires = "bytes_per_step",
+          conflicts_with_all = STEPLESS_QUESTIONS)]
+    pub replicated: Option<Bytes>,
+}
+
 /// Numbers with commas between them, as one value of an option that can be repeated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List<T>(pub Vec<T>);
@@ -214,6 +257,14 @@ pub struct Split {
 pub struct Point {
     pub intensity: f64,
     pub gflop_per_s: Option<f64>,
+}
+
+fn some_bytes(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(Bytes(0)) => Err("a step that reads nothing takes no time of any memory".into()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn numbers(text: &str) -> Result<List<u32>, QuantityError> {

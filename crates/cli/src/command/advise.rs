@@ -4,9 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{
-    Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise_device, advise_each,
+    Advice, AdviceError, Demand, DeviceAdviceError, InstanceQuestion, Ranking, advise_device,
+    advise_each, arrange_instances,
 };
-use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_answer};
+use nearfar_document::{
+    AdviceProfile, AdvisedDevice, AdvisedPlacement, ArrangedInstances, TakenFigure, run_answer,
+};
 use nearfar_model::{Inapplicable, RecordFigures, load_share, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::{Experiment, Record};
@@ -17,6 +20,7 @@ use super::run::Placed;
 use super::tried;
 use crate::args::AdviseArguments;
 use crate::exit_status::ExitStatus;
+use crate::output::AnswerForm;
 use crate::progress::Waiting;
 use crate::{output, record_file};
 
@@ -27,6 +31,15 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if let Some(device) = &arguments.device {
         return for_device(arguments, &record, device);
+    }
+    if arguments.instances {
+        let asked = InstanceQuestion {
+            threads: arguments.demand.threads,
+            load_share: arguments.demand.load_share,
+            data_bytes: arguments.demand.working_set.map(|bytes| bytes.0),
+            step: None,
+        };
+        return tell_instances(&record, &asked, arguments.form());
     }
     if arguments.verify {
         refuse_elsewhere(&path, &record)?;
@@ -41,10 +54,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     let waiting = Waiting::new("searching placements", None);
     let each = advise_each(&RecordFigures::new(&record), &demand, &patterns);
     drop(waiting);
-    let each = each.map_err(|error| match &error {
-        AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
-        AdviceError::Demand(_) => anyhow!(error),
-    })?;
+    let each = each.map_err(|error| no_advice(&error))?;
     let most = (!arguments.full).then_some(arguments.top);
     let mut advised = AdvisedPlacement::new(&record, &demand, &each, most);
     advised.profile = profile;
@@ -69,6 +79,27 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     };
     output::answer(arguments.form(), &advised, answer)?;
     Ok(status)
+}
+
+fn no_advice(error: &AdviceError) -> anyhow::Error {
+    match error {
+        AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
+        AdviceError::Demand(demand) => anyhow!("{demand}"),
+    }
+}
+
+/// What instances of a program get.
+pub(super) fn tell_instances(
+    record: &Record,
+    asked: &InstanceQuestion,
+    form: AnswerForm,
+) -> anyhow::Result<ExitStatus> {
+    let waiting = Waiting::new("fitting the model", None);
+    let found = arrange_instances(&RecordFigures::new(record), asked);
+    drop(waiting);
+    let found = found.map_err(|error| no_advice(&error))?;
+    let view = ArrangedInstances::new(record, asked, found);
+    output::answer(form, &view, || view.answer())
 }
 
 fn is_input(named: Option<&Path>) -> bool {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
+use nearfar_advise::{InstanceQuestion, Step};
 use nearfar_document::{
     Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, placements_over_two_memories,
     predicted_streams, printable, program_at_placements, programs_below_roofs, splits_of_processes,
@@ -16,12 +17,13 @@ use nearfar_model::{
     reach_of_devices, reach_of_positions, roofline, sharing,
 };
 use nearfar_record::{Experiment, Record, Suite};
-use nearfar_units::{BytesPerSecond, FlopsPerSecond};
+use nearfar_units::{Bytes, BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
+use super::advise::tell_instances;
 use super::named_program::predicted_program;
 use super::{no_model, tried};
-use crate::args::{LatencyQuestion, Point, PredictArguments, Split};
+use crate::args::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
 use crate::{output, record_file};
@@ -39,6 +41,8 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         over_two_memories(arguments, load_share)
     } else if !arguments.stream.is_empty() {
         of_streams(arguments)
+    } else if let Some(bytes) = arguments.step.bytes_per_step {
+        of_steps(arguments, bytes)
     } else if let (Some(read_share), Some(traffic)) =
         (arguments.curve.read_share, arguments.curve.bandwidth)
     {
@@ -141,6 +145,19 @@ fn of_program(arguments: &PredictArguments, named: &str) -> anyhow::Result<ExitS
     let asked = ProgramQuestion { copies: arguments.copies, beside };
     let answer = predicted_program(named, &record, &asked)?;
     tell(arguments, &record, ("nearfar.predict-program/1", answer), program_at_placements)
+}
+
+/// Programs that stream their data step by step, which is read and not written.
+fn of_steps(arguments: &PredictArguments, bytes: Bytes) -> anyhow::Result<ExitStatus> {
+    let StepQuestion { compute_per_step, replicated, .. } = arguments.step;
+    let compute_s = compute_per_step.unwrap_or_default().as_secs_f64();
+    let asked = InstanceQuestion {
+        threads: None,
+        load_share: Some(1.0),
+        data_bytes: Some(replicated.unwrap_or(bytes).0),
+        step: Some(Step { bytes: bytes.0, compute_s }),
+    };
+    tell_instances(&read_record(arguments)?, &asked, arguments.form())
 }
 
 /// Where programs lie below the roofs.

@@ -36,6 +36,10 @@ fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
         "advise @many",
         "advise @knl-mixes --load-share 0.8",
         "advise @devices --device cuda0",
+        "advise @eight --instances --working-set 80GB",
+        "advise @sound --instances",
+        "predict @knl-mixes --bytes-per-step 1GB",
+        "predict @eight --bytes-per-step 15.6GB --compute-per-step 20ms",
     ] {
         let said = |more: &str| text(&run(&mut asked(&format!("{words}{more}"))).stdout);
         let first = said("");

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdvisedDevice, AdvisedPlacement, Comparison, DoctorChecks, DryRun, KernelList, MachineList,
-    MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses, ProgramRuns, RecordDoctor,
-    RecordList, Report, ReproducedPapers, ShownRecord, Topology, TopologyExport, WorkloadList,
-    csv_row_schema,
+    AdvisedDevice, AdvisedPlacement, ArrangedInstances, Comparison, DoctorChecks, DryRun,
+    KernelList, MachineList, MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses,
+    ProgramRuns, RecordDoctor, RecordList, Report, ReproducedPapers, ShownRecord, Topology,
+    TopologyExport, WorkloadList, csv_row_schema,
 };
 use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
@@ -49,6 +49,7 @@ const FORMATS: [(&str, Generate); 48] = [
     ("nearfar.fleet-manifest/1", schema::<Manifest>),
     ("nearfar.flow/2", schema::<ModelResult<FlowSummary>>),
     ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
+    ("nearfar.instances/1", schema::<ArrangedInstances>),
     ("nearfar.kernels/1", schema::<KernelList>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.list/1", schema::<RecordList>),

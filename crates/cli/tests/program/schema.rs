@@ -111,6 +111,8 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
             "predict RECORD --point 0.125,4.7 --point 30",
             "predict RECORD --curve --read-share 0.8 --bandwidth 5GB/s",
             "predict RECORD --program @ft.A --copies 2",
+            "predict RECORD --bytes-per-step 15.6GB --compute-per-step 20ms --replicated 20GiB",
+            "advise RECORD --instances",
             "advise RECORD",
             "advise RECORD --threads 4 --working-set 1GiB --pattern private",
             "advise RECORD --device cuda0",

@@ -246,17 +246,26 @@ impl AdvisedUse {
 
 impl AdviceBasis {
     fn new(ranking: &Ranking) -> Self {
-        let (is_default_seen, unmeasured_nodes) =
-            (ranking.is_default_seen, ranking.unmeasured.clone());
+        let basis = Self::of(&ranking.basis, &ranking.unmeasured);
         let is_hybrid = ranking.candidates.iter().any(|it| it.model == AdvisingModel::Hybrid);
-        match &ranking.basis {
+        let basis = Self { is_default_seen: ranking.is_default_seen, ..basis };
+        if is_hybrid && basis.model == AdvisingModel::Flow {
+            return Self { model: AdvisingModel::Hybrid, trust: None, ..basis };
+        }
+        basis
+    }
+
+    /// Where nothing was seen of a program.
+    pub(crate) fn of(basis: &Basis, unmeasured: &[u32]) -> Self {
+        let unmeasured_nodes = unmeasured.to_vec();
+        match basis {
             Basis::Flow { flow, kernel, kernel_load_share } => Self {
-                model: if is_hybrid { AdvisingModel::Hybrid } else { AdvisingModel::Flow },
+                model: AdvisingModel::Flow,
                 kernel: flow.layout.kernels.get(*kernel).cloned().unwrap_or_default(),
                 kernel_load_share: *kernel_load_share,
-                trust: (!is_hybrid).then(|| flow.trust()),
+                trust: Some(flow.trust()),
                 without_flow: None,
-                is_default_seen,
+                is_default_seen: false,
                 unmeasured_nodes,
             },
             Basis::Pairs(pairs) => Self {
@@ -265,7 +274,7 @@ impl AdviceBasis {
                 kernel_load_share: pairs.load_share,
                 trust: None,
                 without_flow: Some(pairs.without_flow.clone()),
-                is_default_seen,
+                is_default_seen: false,
                 unmeasured_nodes,
             },
         }

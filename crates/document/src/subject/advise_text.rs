@@ -427,7 +427,7 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
     }
 }
 
-fn gib(bytes: f64) -> String {
+pub(crate) fn gib(bytes: f64) -> String {
     format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
 }
 

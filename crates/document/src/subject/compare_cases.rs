@@ -76,6 +76,7 @@ pub(crate) fn quantity(unit: Unit) -> &'static str {
         Unit::GflopPerS => "arithmetic",
         Unit::Ns => "time of an access",
         Unit::S => "time",
+        Unit::PerS => "rate",
         Unit::One => "ratio",
     }
 }
