@@ -6,6 +6,7 @@ mod choice;
 mod compare;
 mod files;
 mod fleet;
+mod help_text;
 mod model;
 mod predict;
 mod profile;

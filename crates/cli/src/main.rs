@@ -18,11 +18,10 @@ mod written_file;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use exit_status::ExitStatus;
 
 fn main() -> ExitCode {
-    let arguments = match args::Arguments::try_parse() {
+    let arguments = match args::Arguments::parse_flowing() {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(error).into(),
     };

@@ -31,8 +31,7 @@ const LONE_QUESTIONS: [&str; 12] = [
 ];
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("question").required(true).multiple(true)
-    .args(LONE_QUESTIONS).arg("point"))]
+#[command(override_usage = "nearfar predict [RECORD] QUESTION [OPTIONS]")]
 #[command(group = clap::ArgGroup::new("lone_question").args(LONE_QUESTIONS))]
 #[command(group = clap::ArgGroup::new("beside_traffic").args(["curve", "program"]))]
 pub struct PredictArguments {

@@ -30,6 +30,9 @@ const RUN_OPTIONS: [&str; 15] = [
 ];
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "nearfar sensitivity [OPTIONS] @WORKLOAD..|-- CMD..|--programs FILE.toml|--from FILE"
+)]
 #[command(group = ArgGroup::new("what").required(true).multiple(true)
     .args(["workload", "program", "command", "programs", "from"]))]
 pub struct SensitivityArguments {

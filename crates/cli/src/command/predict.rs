@@ -49,10 +49,17 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         beside_traffic(arguments, read_share, traffic)
     } else if !arguments.device.is_empty() {
         of_copies(arguments)
+    } else if arguments.share.is_empty() && arguments.reach.is_empty() && arguments.data.is_empty()
+    {
+        bail!("{QUESTIONS}");
     } else {
         by_classes(arguments)
     }
 }
+
+const QUESTIONS: &str = "nothing is asked: give one of --data, --share, --reach, --processes, --split, --stream, \
+     --program, --bytes-per-step, --curve, --point, --profile, --load-share and --device (`nearfar \
+     predict --help`)";
 
 fn read_record(arguments: &PredictArguments) -> anyhow::Result<Record> {
     Ok(record_file::read_named_or_newest(arguments.record.as_deref())?.1)

@@ -76,7 +76,8 @@ fn typed(command: &str, record: &Path, new: &Path) -> PathBuf {
     let out = if is_added { String::new() } else { format!(" --out {}", new.display()) };
     let output = run(&mut asked(&format!("{arguments}{out}")));
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    // 3: of some cases a machine says nothing, as a simulated one of programs that its caches hold.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{command}: {said}");
     if is_added { record.into() } else { new.into() }
 }
 
