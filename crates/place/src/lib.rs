@@ -12,6 +12,7 @@ mod command_executor;
 mod command_run;
 mod far_memory;
 mod follow;
+mod instance_group;
 mod job;
 mod kernel_weights;
 mod launch;
@@ -37,6 +38,7 @@ mod weights;
 
 pub use command_executor::CommandExecutor;
 pub use command_run::run_once;
+pub use instance_group::{InstanceEnd, await_instances, end_instances};
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};
