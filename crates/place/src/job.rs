@@ -7,7 +7,7 @@ use std::time::Duration;
 use nearfar_sys::{AwaitedSignals, Refusal, send_signal, stop_self, task_state};
 
 /// The signals by which a terminal stops its programs.
-const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
+pub(crate) const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// All that one process can send another, but what cannot be caught, what tells of faults, and what
 /// children and limits of this process bring about.

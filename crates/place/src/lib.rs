@@ -17,6 +17,7 @@ mod file_placing;
 mod file_users;
 mod files;
 mod follow;
+mod instance_group;
 mod job;
 mod kernel_weights;
 mod launch;
@@ -47,6 +48,7 @@ pub use file_list::{
 };
 pub use file_placing::FileDeal;
 pub use files::{FileTreatment, list_files};
+pub use instance_group::{InstanceEnd, await_instances, end_instances};
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};

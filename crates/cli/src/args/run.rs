@@ -16,6 +16,7 @@ Examples:
   nearfar run --placement weighted:0=3,2=1 --cpus 0-7 -- ./solver input.dat
   nearfar run --near nvme0n1 -- ./reader
   nearfar run --placement local:1 --report -- make test
+  nearfar run --each-node --output server-{index}.log -- ./server --port 808{index}
   nearfar run --placement spread --follow --report=where.json -- ./threads
 
 Placements:
@@ -35,9 +36,13 @@ nearfar sets CPUs and memory policy and becomes the program, as numactl and task
 --report, --follow or --verify, and for weights that the kernel does not have, it stays as its
 parent.
 
-Exit status: the program's own. Of nearfar: 125 where the program was not started (wrong options, a
+Exit status: the program's own, of several instances that of the first that failed. Of nearfar: 125 where the program was not started (wrong options, a
 placement that cannot be had), 126 where it cannot be executed, 127 where there is none; 1 with
 --verify where the placement is slower.";
+
+/// What says otherwise where a program runs, or what is told of it.
+const NOT_OF_INSTANCES: [&str; 6] =
+    ["placement", "near", "record", "set_kernel_weights", "report", "verify"];
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -79,6 +84,21 @@ pub struct RunArguments {
     /// faster; what it prints is dropped, its input is empty. Status 1 when it is slower
     #[arg(long)]
     pub verify: bool,
+    /// An instance of the program for each node with CPUs, on these and its memory: `{node}`, `{cpus}` and
+    /// `{index}` in its arguments, NEARFAR_NODE, NEARFAR_CPUS and NEARFAR_INDEX in its environment; input is
+    /// empty, lines of output begin with its index, and how each ended is told
+    #[arg(long, group = "each", conflicts_with_all = NOT_OF_INSTANCES)]
+    pub each_node: bool,
+    /// The same for each package
+    #[arg(long, group = "each", conflicts_with_all = NOT_OF_INSTANCES)]
+    pub each_package: bool,
+    /// Of instances: what each prints goes to a file of its own, with `{index}`, `{node}` or `{cpus}` in its
+    /// name
+    #[arg(long, value_name = "FILE", requires = "each")]
+    pub output: Option<OsString>,
+    /// Of instances: those that run go on when one fails, in place of being told to end (SIGTERM)
+    #[arg(long, requires = "each")]
+    pub keep_going: bool,
     /// Say nothing beside the report
     #[arg(short, long)]
     pub quiet: bool,

@@ -18,6 +18,7 @@ use nearfar_units::nearest_name;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Ended, compare};
+use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::near_device::nodes_near_device;
@@ -26,7 +27,9 @@ use crate::{live_machine, output};
 
 /// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
 pub fn run(arguments: &RunArguments) -> ExitStatus {
-    start(arguments).unwrap_or_else(|error| {
+    let is_each = arguments.each_node || arguments.each_package;
+    let done = if is_each { run_instances(arguments) } else { start(arguments) };
+    done.unwrap_or_else(|error| {
         output::complain(&error);
         ExitStatus::NotStarted
     })

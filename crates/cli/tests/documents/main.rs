@@ -6,6 +6,7 @@
 mod comparison;
 mod csv;
 mod fleet;
+mod guides;
 mod hostile_record;
 mod metrics;
 mod page;

@@ -9,6 +9,7 @@ mod expected;
 mod experiments;
 mod filters;
 mod hpcc;
+mod instances;
 mod lies;
 mod machines;
 mod placement;

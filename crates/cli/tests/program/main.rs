@@ -20,6 +20,7 @@ mod readme;
 mod records;
 mod remedies;
 mod run;
+mod run_instances;
 mod run_report;
 mod schema;
 mod schema_text;

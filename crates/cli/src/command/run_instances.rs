@@ -1,0 +1,267 @@
+//! `run --each-node`, `--each-package`: an instance of a program for each, every one under a `nearfar run` of its own,
+//! which places it and looks where its pages are.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use nearfar_document::{EndedInstance, instances_answer};
+use nearfar_machine::{Binding, CpuSet, Machine, MemoryNode, MemoryPolicy, NodeSet};
+use nearfar_place::{
+    InstanceEnd, NotLaunched, await_instances, await_signals, end_instances, launch,
+};
+use nearfar_sys::{AwaitedSignals, monotonic_ns};
+
+use super::run::status_number;
+use crate::args::RunArguments;
+use crate::exit_status::ExitStatus;
+use crate::{live_machine, output};
+
+/// After the last instance has ended, what still holds its output may print for so long.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Where an instance is to be.
+struct Place {
+    index: usize,
+    nodes: NodeSet,
+    cpus: CpuSet,
+}
+
+/// A file without a name, in which a `nearfar run` reports.
+struct ReportFile(File);
+
+pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
+    let places = places(&live_machine::read()?, arguments)?;
+    if let ([only], false) = (places.as_slice(), arguments.quiet) {
+        output::say(&format!("nearfar: one instance, on node {}: there is no other", only.nodes));
+    }
+    let outputs = outputs(&places, arguments.output.as_deref())?;
+    let awaited = await_signals().context("cannot wait for signals")?;
+    let (sender, silent) = channel();
+    let mut started: Vec<(Child, ReportFile)> = Vec::new();
+    for (place, file) in places.iter().zip(outputs) {
+        match start(place, arguments, file, &awaited, &sender) {
+            Ok(one) => started.push(one),
+            Err(error) => {
+                end_instances(started.iter().map(|(child, _)| child));
+                return Err(error.context(format!("cannot start instance {}", place.index)));
+            }
+        }
+    }
+    drop(sender);
+    let (children, mut reports): (Vec<Child>, Vec<ReportFile>) = started.into_iter().unzip();
+    let mut has_failed = false;
+    let ended = await_instances(children, &awaited, |end| {
+        if end.status.success() {
+            return false;
+        }
+        let is_first = !std::mem::replace(&mut has_failed, true);
+        let is_over = is_first && !arguments.keep_going;
+        if (is_first || arguments.keep_going)
+            && !arguments.quiet
+            && let Some(place) = places.get(end.index)
+        {
+            let others =
+                if is_over && places.len() > 1 { "; the others are told to end" } else { "" };
+            let (index, nodes, status) = (place.index, &place.nodes, status_number(end.status));
+            output::say(&format!(
+                "nearfar: instance {index} (node {nodes}) ended with status {status}{others}"
+            ));
+        }
+        is_over
+    });
+    wait_for_silence(&silent);
+    if !arguments.quiet {
+        let all: Vec<EndedInstance> = places
+            .iter()
+            .zip(&mut reports)
+            .filter_map(|(place, report)| {
+                let end = ended.iter().find(|end| end.index == place.index)?;
+                Some(told(place, end, report))
+            })
+            .collect();
+        output::say_answer(&instances_answer(&all), true);
+    }
+    let failed = ended.iter().find(|end| !end.status.success());
+    Ok(failed.map_or(ExitStatus::Done, |end| ExitStatus::OfProgram(status_number(end.status))))
+}
+
+/// The nodes with CPUs that may be used, one by one or by package.
+fn places(machine: &Machine, arguments: &RunArguments) -> anyhow::Result<Vec<Place>> {
+    let usable = |node: &MemoryNode| {
+        let own = node.cpus.intersection(&machine.allowed_cpus);
+        arguments.cpus.as_ref().map_or(own.clone(), |only| own.intersection(only))
+    };
+    let is_allowed = |node: &&MemoryNode| {
+        let may_have_pages =
+            machine.allowed_nodes.is_empty() || machine.allowed_nodes.contains(node.os_index);
+        may_have_pages && node.memory_bytes != Some(0) && !usable(node).is_empty()
+    };
+    let mut groups: BTreeMap<u32, (NodeSet, CpuSet)> = BTreeMap::new();
+    for node in machine.nodes.iter().filter(is_allowed) {
+        let key = if arguments.each_package {
+            machine.only_package(&node.cpus).with_context(|| {
+                format!("node {} is of no single package; use --each-node", node.os_index)
+            })?
+        } else {
+            node.os_index
+        };
+        let (nodes, cpus) = groups.entry(key).or_default();
+        *nodes = nodes.iter().chain([node.os_index]).collect();
+        *cpus = cpus.iter().chain(usable(node).iter()).collect();
+    }
+    if groups.is_empty() {
+        bail!("there is no node with both memory and CPUs that may be used");
+    }
+    let groups = groups.into_values().enumerate();
+    Ok(groups.map(|(index, (nodes, cpus))| Place { index, nodes, cpus }).collect())
+}
+
+impl Place {
+    /// Text with what stands for this instance filled in.
+    fn filled(&self, text: &OsStr) -> OsString {
+        // What is not UTF-8 holds none of our words that anybody typed.
+        let Some(text) = text.to_str() else { return text.into() };
+        text.replace("{node}", &self.nodes.to_string())
+            .replace("{cpus}", &self.cpus.to_string())
+            .replace("{index}", &self.index.to_string())
+            .into()
+    }
+}
+
+/// The file of each instance, where files are asked for.
+fn outputs(places: &[Place], named: Option<&OsStr>) -> anyhow::Result<Vec<Option<File>>> {
+    let Some(named) = named else { return Ok(places.iter().map(|_| None).collect()) };
+    let paths: Vec<OsString> = places.iter().map(|place| place.filled(named)).collect();
+    if paths.first() == paths.get(1) && paths.len() > 1 {
+        bail!("--output names one file for all instances; put {{index}} into its name");
+    }
+    let create = |path: &OsString| {
+        let file = File::create(path);
+        file.map(Some).with_context(|| format!("cannot write '{}'", Path::new(path).display()))
+    };
+    paths.iter().map(create).collect()
+}
+
+fn start(
+    place: &Place,
+    arguments: &RunArguments,
+    file: Option<File>,
+    awaited: &AwaitedSignals,
+    sender: &Sender<()>,
+) -> anyhow::Result<(Child, ReportFile)> {
+    let report = ReportFile::new()?;
+    let program = std::env::current_exe().context("cannot find out where nearfar itself is")?;
+    let mut command = Command::new(program);
+    command.arg("run").arg("--placement").arg(format!("local:{}", place.nodes));
+    command.arg("--cpus").arg(place.cpus.to_string()).arg(format!("--report={}", report.path()));
+    let options = [
+        (arguments.best_effort, "--best-effort"),
+        (arguments.follow, "--follow"),
+        (arguments.quiet, "--quiet"),
+    ];
+    command.args(options.iter().filter(|(is_asked, _)| *is_asked).map(|(_, option)| option));
+    command.arg("--").args(arguments.command.iter().map(|word| place.filled(word)));
+    command.env("NEARFAR_NODE", place.nodes.to_string());
+    command.env("NEARFAR_CPUS", place.cpus.to_string());
+    command.env("NEARFAR_INDEX", place.index.to_string());
+    command.stdin(Stdio::null());
+    let is_piped = file.is_none();
+    match file {
+        Some(file) => command.stdout(file.try_clone()?).stderr(file),
+        None => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
+    };
+    let nowhere = Binding { cpus: CpuSet::default(), memory: MemoryPolicy::FirstTouch };
+    let started = launch(&mut command, &nowhere, true, Some(awaited));
+    let (mut child, _) = started.map_err(|why| match why {
+        NotLaunched::Program(error) => anyhow::Error::new(error),
+        lost @ NotLaunched::Lost(_) => anyhow::Error::new(lost),
+    })?;
+    if is_piped {
+        relay(place.index, child.stdout.take(), std::io::stdout, sender.clone());
+        relay(place.index, child.stderr.take(), std::io::stderr, sender.clone());
+    }
+    Ok((child, report))
+}
+
+/// Hands on lines with the index before each, until nobody holds the other end; then `sender` is dropped.
+fn relay<Out: Write>(
+    index: usize,
+    from: Option<impl Read + Send + 'static>,
+    to: impl Fn() -> Out + Send + 'static,
+    sender: Sender<()>,
+) {
+    let Some(from) = from else { return };
+    std::thread::spawn(move || {
+        let _sender = sender;
+        let mut from = BufReader::new(from);
+        let prefix = format!("[{index}] ");
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            line.extend(prefix.as_bytes());
+            if from.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if !line.ends_with(b"\n") {
+                line.push(b'\n');
+            }
+            // One write a line, so that those of several stay whole. A reader that has gone away is no
+            // reason to hold the program up.
+            to().write_all(&line).ok();
+        }
+    });
+}
+
+/// What was printed is handed on to its end; a process that an instance left behind may hold it open.
+fn wait_for_silence(silent: &Receiver<()>) {
+    // Nothing is sent: it ends when all relays have, or after the time.
+    silent.recv_timeout(LAST_WORDS).ok();
+}
+
+fn told(place: &Place, end: &InstanceEnd, report: &mut ReportFile) -> EndedInstance {
+    let report = report.read();
+    let of_node =
+        |(node, bytes): (&String, &serde_json::Value)| Some((node.parse().ok()?, bytes.as_u64()?));
+    let by_node = report["memory"]["own_bytes_by_node"].as_object();
+    let absent = || report["memory_absent"].as_str().unwrap_or("it left no report").to_string();
+    EndedInstance {
+        index: place.index,
+        nodes: place.nodes.clone(),
+        status: status_number(end.status),
+        seconds: end.took.as_secs_f64(),
+        memory: by_node.map(|by| by.iter().filter_map(of_node).collect()).ok_or_else(absent),
+    }
+}
+
+impl ReportFile {
+    fn new() -> anyhow::Result<Self> {
+        let name = format!(".nearfar-{}-{}.run", std::process::id(), monotonic_ns());
+        let path = std::env::temp_dir().join(name);
+        let failed = || format!("cannot write to {}", path.display());
+        let mut options = File::options();
+        let file = options.read(true).write(true).create_new(true).open(&path);
+        let file = file.with_context(failed)?;
+        std::fs::remove_file(&path).with_context(failed)?;
+        Ok(Self(file))
+    }
+
+    /// As another process opens it.
+    fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+
+    /// Null where nothing was written.
+    fn read(&mut self) -> serde_json::Value {
+        let mut text = String::new();
+        let read = self.0.rewind().and_then(|()| self.0.read_to_string(&mut text));
+        read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
