@@ -108,7 +108,8 @@ fn a_guide_goes_from_measuring_to_started_servers() {
         "{said}"
     );
     assert!(said.contains("One instance is fastest with a copy per node: "), "{said}");
-    assert!(said.contains("serving -m model.gguf --no-mmap --numa numactl\n"), "{said}");
+    assert!(said.contains("are where they were asked for"), "{said}");
+    assert!(said.contains("serving -m model.gguf --numa numactl\n"), "{said}");
     assert!(error.contains("own memory by node"), "{error}");
     let log = fs::read_to_string(place.join("server-0.log")).unwrap();
     assert_eq!(log, "serving -m model.gguf --no-mmap --numa numactl --port 8080\n");
