@@ -25,6 +25,7 @@ mod listed_processes;
 mod loss;
 mod mending;
 mod metric_pattern;
+mod named_files;
 mod output_tail;
 mod pinning;
 mod placement;
@@ -56,13 +57,16 @@ pub use listed_processes::{ListedNode, ListedProcess, NotListed, PassedOver, Pro
 pub use loss::Loss;
 pub use mending::Mending;
 pub use metric_pattern::{MetricPattern, PatternError};
+pub use named_files::{file_against, named_files};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use process_list::{ProcessQuestion, list_processes};
 pub use profile::{OwnThreads, ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_file::{ProgramFileError, parse_programs, read_programs};
-pub use program_memory::CountMethod;
-pub use report::{ReportedMemory, ReportedProcess, RunReport};
+pub use program_memory::{CountMethod, SharedKind};
+pub use report::{
+    ReportedFile, ReportedMemory, ReportedProcess, ReportedShared, RunReport, shell_word,
+};
 pub use resolution::{Resolution, resolve};
 pub use seen_threads::SeenThread;
 pub use usable::{Present, Usable, UsableNodes};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_sys::{MappedPages, MappingKind};
+use nearfar_sys::{MappedPages, MappingKind, SharedMemory};
 use serde::Serialize;
 
 /// How it was found out where memory is.
@@ -24,8 +24,43 @@ pub(crate) struct ProcessMemory {
     pub own: BTreeMap<u32, u64>,
     /// Pages of mapped files that it has changed for itself, on nodes that the kernel does not tell.
     pub changed_file_bytes: u64,
-    /// What it maps of shared memory, by node.
-    pub shared: BTreeMap<u32, u64>,
+    /// What it maps of shared memory, by what that is and by node.
+    pub shared: BTreeMap<SharedKind, BTreeMap<u32, u64>>,
+    /// What is in memory of files that it maps, by path and by node; small ones are left out, and
+    /// mappings of which it has changed some pages that nobody knows.
+    pub files: BTreeMap<String, BTreeMap<u32, u64>>,
+}
+
+/// Less of a file than this is not told.
+const LEAST_FILE_BYTES: u64 = 1 << 20;
+
+/// What memory that processes share comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SharedKind {
+    /// System V: shmget(2).
+    SystemV,
+    /// POSIX: shm_open(3), a file in /dev/shm.
+    Posix,
+    /// memfd_create(2).
+    Memfd,
+    /// mmap(2) without a file.
+    Unnamed,
+    /// A file of hugetlbfs.
+    HugePages,
+}
+
+impl From<SharedMemory> for SharedKind {
+    fn from(shared: SharedMemory) -> Self {
+        match shared {
+            SharedMemory::SystemV => Self::SystemV,
+            SharedMemory::Posix => Self::Posix,
+            SharedMemory::Memfd => Self::Memfd,
+            SharedMemory::Unnamed => Self::Unnamed,
+            SharedMemory::HugePages => Self::HugePages,
+        }
+    }
 }
 
 impl ProcessMemory {
@@ -50,11 +85,20 @@ impl ProcessMemory {
                     if !is_told {
                         add(&mut memory.changed_file_bytes, bytes(mapping.own_pages));
                     }
+                    if let Some(file) = mapping.file.as_ref().filter(|_| mapping.own_pages == 0)
+                        && bytes(total(&mapping.nodes)) >= LEAST_FILE_BYTES
+                    {
+                        let of_file = memory.files.entry(file.clone()).or_default();
+                        for (&node, &pages) in &mapping.nodes {
+                            add(of_file.entry(node).or_default(), bytes(pages));
+                        }
+                    }
                     is_told
                 }
-                MappingKind::Shared => {
+                MappingKind::Shared(kind) => {
+                    let of_kind = memory.shared.entry(kind.into()).or_default();
                     for (&node, &pages) in &mapping.nodes {
-                        add(memory.shared.entry(node).or_default(), bytes(pages));
+                        add(of_kind.entry(node).or_default(), bytes(pages));
                     }
                     false
                 }
@@ -114,7 +158,8 @@ pub(crate) struct ProgramMemory {
     /// When, after the program's start.
     pub at: Duration,
     pub processes: usize,
-    /// Of all of them; of shared memory what the process with most of it maps.
+    /// Of all of them; of each kind of shared memory and of each file what the process with most of
+    /// it maps.
     pub memory: ProcessMemory,
 }
 
@@ -131,6 +176,21 @@ pub(crate) fn largest_deviation(found: &BTreeMap<u32, f64>, asked: &BTreeMap<u32
     let of = |shares: &BTreeMap<u32, f64>, node| shares.get(node).copied().unwrap_or_default();
     let nodes = found.keys().chain(asked.keys());
     nodes.map(|node| (of(found, node) - of(asked, node)).abs()).fold(0.0, f64::max)
+}
+
+/// Of each thing that several map what the process with most of it maps.
+fn most_of_each<'a, T: Ord + Clone + 'a>(
+    mapped: impl Iterator<Item = &'a BTreeMap<T, BTreeMap<u32, u64>>>,
+) -> BTreeMap<T, BTreeMap<u32, u64>> {
+    let mut most: BTreeMap<T, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (thing, bytes) in mapped.flatten() {
+        match most.get_mut(thing) {
+            Some(known) if total(known) >= total(bytes) => {}
+            Some(known) => known.clone_from(bytes),
+            None => drop(most.insert(thing.clone(), bytes.clone())),
+        }
+    }
+    most
 }
 
 /// The memory of all living processes, and the moment at which it was most.
@@ -186,9 +246,9 @@ impl Census {
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
             return;
         }
-        let shared = self.living.values().map(|memory| &memory.shared).max_by_key(|it| total(it));
-        let mut memory =
-            ProcessMemory { shared: shared.cloned().unwrap_or_default(), ..self.sum.clone() };
+        let shared = most_of_each(self.living.values().map(|memory| &memory.shared));
+        let files = most_of_each(self.living.values().map(|memory| &memory.files));
+        let mut memory = ProcessMemory { shared, files, ..self.sum.clone() };
         memory.own.retain(|_, bytes| *bytes > 0);
         self.kept = Some(ProgramMemory { method, at, processes: self.living.len(), memory });
     }
@@ -239,7 +299,24 @@ mod tests {
         let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
         assert_eq!(memory.own, own.into());
         assert_eq!(memory.changed_file_bytes, 4 << 12);
-        assert_eq!(memory.shared, [(0, 2 << 12), (2, 4 << 12)].into());
+        let shared = [(0, 2 << 12), (2, 4 << 12)].into();
+        assert_eq!(memory.shared, [(SharedKind::Posix, shared)].into());
+        assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");
+    }
+
+    #[test]
+    fn a_file_of_several_processes_counts_once() {
+        let of = |pages: u64| {
+            let line = format!("1000 default file=/model N0={pages} N1=256 kernelpagesize_kB=4\n");
+            ProcessMemory::of(&parse_process_pages(&line, "").unwrap(), None)
+        };
+        let mut census = Census::default();
+        for (pid, pages) in [(1, 256), (2, 512), (3, 300)] {
+            census.count(pid, of(pages));
+        }
+        census.remember(CountMethod::Seen, Duration::ZERO);
+        let files = census.kept().unwrap().memory.files;
+        assert_eq!(files, [("/model".into(), [(0, 2 << 20), (1, 1 << 20)].into())].into());
     }
 
     /// A program of 2 GiB that starts 63 children of itself has 2 GiB and not 128.

@@ -1,12 +1,15 @@
 //! What became of a program's placement: what `nearfar run --report` tells.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::loss::Loss;
 use crate::placement::Placement;
-use crate::program_memory::{CountMethod, ProgramMemory, largest_deviation, shares};
+use crate::program_memory::{
+    CountMethod, ProgramMemory, SharedKind, largest_deviation, shares, total,
+};
 use crate::resolution::Resolution;
 use crate::seen_threads::SeenThread;
 use crate::verification::Verification;
@@ -72,8 +75,74 @@ pub struct ReportedMemory {
     pub largest_deviation: Option<f64>,
     /// Pages of files that were changed, on nodes that the kernel does not tell, bytes.
     pub changed_file_bytes: u64,
-    /// Shared memory that the process with most of it maps, by node, bytes.
+    /// Shared memory of all kinds, by node, bytes.
     pub shared_bytes_by_node: BTreeMap<u32, u64>,
+    /// Shared memory by what it is; of each kind what the process with most of it maps.
+    pub shared: Vec<ReportedShared>,
+    /// Files of which a process maps 1 MiB and more that is in memory, the largest first; at most 64.
+    pub files: Vec<ReportedFile>,
+}
+
+/// Memory that processes share.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReportedShared {
+    pub kind: SharedKind,
+    pub bytes_by_node: BTreeMap<u32, u64>,
+}
+
+/// A file that a process maps.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReportedFile {
+    pub path: String,
+    /// What the process with most of it maps, as far as it is in memory, bytes.
+    pub bytes_by_node: BTreeMap<u32, u64>,
+}
+
+impl ReportedFile {
+    /// Why it slows a program that was to have these shares: its node with most beyond them.
+    fn against(&self, asked: &BTreeMap<u32, f64>, placement: &str) -> Option<String> {
+        let (node, share) = node_against(&self.bytes_by_node, asked)?;
+        Some(against_words(&self.path, placement, node, share))
+    }
+}
+
+/// Files with this many bytes in memory, and by this much off what is asked, lie against a placement.
+pub(crate) const LEAST_AGAINST_BYTES: u64 = 16 << 20;
+const LEAST_AGAINST: f64 = 0.2;
+
+/// The node that has most beyond its share, and what it has, where that is much.
+pub(crate) fn node_against(
+    bytes: &BTreeMap<u32, u64>,
+    asked: &BTreeMap<u32, f64>,
+) -> Option<(u32, f64)> {
+    let beyond = |(&node, share): (&u32, f64)| {
+        (node, share, share - asked.get(&node).copied().unwrap_or_default())
+    };
+    let found = shares(bytes)?;
+    let beyond = found.iter().map(|(node, share)| beyond((node, *share)));
+    let (node, share, off) = beyond.max_by(|one, other| one.2.total_cmp(&other.2))?;
+    (off > LEAST_AGAINST).then_some((node, share))
+}
+
+/// What is said of such a file.
+pub(crate) fn against_words(path: &str, placement: &str, node: u32, share: f64) -> String {
+    format!(
+        "{path} lies against {placement}: {:.0} % of what is in memory of it is on node {node}; \
+         `nearfar files {} --place {placement}` (or `run --files` at the start) puts it there",
+        100.0 * share,
+        shell_word(path)
+    )
+}
+
+/// A path as a shell takes it for one word.
+pub fn shell_word(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
+    match !path.is_empty() && path.chars().all(is_plain) {
+        true => path.into(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 /// A process that was counted when it ended.
@@ -124,6 +193,13 @@ impl RunReport {
             },
             Err(why) => (None, Some(why)),
         };
+        if let (Some(memory), Some(asked)) = (&self.memory, asked) {
+            let large = memory
+                .files
+                .iter()
+                .take_while(|file| total(&file.bytes_by_node) >= LEAST_AGAINST_BYTES);
+            self.notes.extend(large.filter_map(|file| file.against(asked, &self.placement)));
+        }
         self.processes = outcome.counted;
         for process in &mut self.processes {
             let found = shares(&process.own_bytes_by_node);
@@ -140,6 +216,9 @@ impl RunReport {
     }
 }
 
+/// Files that are listed.
+const MOST_FILES: usize = 64;
+
 /// A node's share of a program's memory may be off what was asked for by so much: the promise of `run`.
 pub(crate) const TOLERANCE: f64 = 0.01;
 
@@ -152,6 +231,17 @@ impl ReportedMemory {
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
         let ProgramMemory { method, at, processes, memory } = memory;
         let achieved_shares = shares(&memory.own)?;
+        let mut shared_bytes_by_node = BTreeMap::new();
+        for (&node, &bytes) in memory.shared.values().flatten() {
+            *shared_bytes_by_node.entry(node).or_default() += bytes;
+        }
+        let shared = memory.shared.into_iter();
+        let shared = shared.map(|(kind, bytes_by_node)| ReportedShared { kind, bytes_by_node });
+        let files = memory.files.into_iter();
+        let mut files: Vec<ReportedFile> =
+            files.map(|(path, bytes_by_node)| ReportedFile { path, bytes_by_node }).collect();
+        files.sort_by_key(|file| Reverse(total(&file.bytes_by_node)));
+        files.truncate(MOST_FILES);
         Some(Self {
             method,
             at_seconds: at.as_secs_f64(),
@@ -161,7 +251,33 @@ impl ReportedMemory {
             own_bytes_by_node: memory.own,
             asked_shares: asked.cloned(),
             changed_file_bytes: memory.changed_file_bytes,
-            shared_bytes_by_node: memory.shared,
+            shared_bytes_by_node,
+            shared: shared.collect(),
+            files,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_lies_against_a_placement_where_much_of_it_is_elsewhere() {
+        let of = |bytes: &[(u32, u64)], asked: &[(u32, f64)]| {
+            node_against(&bytes.iter().copied().collect(), &asked.iter().copied().collect())
+        };
+        let even = [(0, 0.5), (1, 0.5)];
+        assert_eq!(of(&[(0, 0), (1, 10)], &even), Some((1, 1.0)));
+        assert_eq!(of(&[(0, 1), (2, 3)], &even), Some((2, 0.75)));
+        assert_eq!(of(&[(0, 4), (1, 6)], &even), None);
+        assert_eq!(of(&[], &even), None);
+        assert_eq!(of(&[(1, 10)], &[(1, 1.0)]), None);
+    }
+
+    #[test]
+    fn words_of_a_shell_are_quoted_where_they_must_be() {
+        assert_eq!(shell_word("/a-b/c_1.gguf"), "/a-b/c_1.gguf");
+        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
     }
 }

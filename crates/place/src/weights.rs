@@ -97,7 +97,7 @@ impl MovedWeights {
         let smaps = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
         self.without_room = 0;
         for mapping in mappings {
-            self.has_shared_memory |= mapping.kind == MappingKind::Shared;
+            self.has_shared_memory |= matches!(mapping.kind, MappingKind::Shared(_));
             let is_own = matches!(mapping.kind, MappingKind::Anonymous | MappingKind::Heap);
             let Some(range) = mapping.range.filter(|_| is_own) else {
                 continue;

@@ -119,18 +119,20 @@ impl<'a> CachedFile<'a> {
     fn windows(&self) -> impl Iterator<Item = Result<(Window, Vec<AddressRange>), Refusal>> {
         let page = self.page_bytes as u64;
         let whole = self.bytes.next_multiple_of(page);
-        (0..whole.div_ceil(WINDOW_BYTES)).map(move |number| {
-            let offset = number * WINDOW_BYTES;
-            let bytes = (whole - offset).min(WINDOW_BYTES);
-            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            let window = Window::map(self.file, offset, bytes, self.page_bytes)?;
-            let resident = match self.store {
-                FileStore::HugePagePool => vec![window.range()],
-                _ => resident_runs(window.range())?,
-            };
-            window.populate(self.file, &resident)?;
-            Ok((window, resident))
-        })
+        let offsets = (0..whole.div_ceil(WINDOW_BYTES)).map(|number| number * WINDOW_BYTES);
+        offsets.map(move |offset| self.window(offset, (whole - offset).min(WINDOW_BYTES)))
+    }
+
+    /// A part, mapped, with what of it is in memory.
+    fn window(&self, offset: u64, bytes: u64) -> Result<(Window, Vec<AddressRange>), Refusal> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let window = Window::map(self.file, offset, bytes, self.page_bytes)?;
+        let resident = match self.store {
+            FileStore::HugePagePool => vec![window.range()],
+            _ => resident_runs(window.range())?,
+        };
+        window.populate(self.file, &resident)?;
+        Ok((window, resident))
     }
 
     /// Which of its pages are in memory, and where.
@@ -138,8 +140,35 @@ impl<'a> CachedFile<'a> {
     /// # Errors
     /// When the kernel refuses to map it, or does not say where its pages are.
     pub fn pages(&self) -> Result<CachedPages, Refusal> {
+        Self::count(self.windows())
+    }
+
+    /// The same of parts of it, as many and as long as these, that lie irregularly; of all of it where
+    /// that is no more. It takes milliseconds, however large the file is.
+    ///
+    /// # Errors
+    /// As [`pages`](Self::pages).
+    pub fn pages_of_parts(&self, parts: u64, part_bytes: u64) -> Result<CachedPages, Refusal> {
+        let part_bytes = part_bytes.next_multiple_of(self.page_bytes as u64);
+        let all = self.bytes / part_bytes;
+        if all <= parts {
+            return self.pages();
+        }
+        // Multiples of the golden ratio, without their whole numbers, fill an interval evenly, and none
+        // of them fits a turn over nodes.
+        let place = |number: u64| {
+            let fraction = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            u64::try_from((u128::from(fraction) * u128::from(all)) >> 64).unwrap_or(0)
+        };
+        let offsets = (1..=parts).map(|number| place(number) * part_bytes);
+        Self::count(offsets.map(|offset| self.window(offset, part_bytes)))
+    }
+
+    fn count(
+        windows: impl Iterator<Item = Result<(Window, Vec<AddressRange>), Refusal>>,
+    ) -> Result<CachedPages, Refusal> {
         let mut found = CachedPages { huge: Some(0), dirty: Some(0), ..CachedPages::default() };
-        for window in self.windows() {
+        for window in windows {
             let (window, resident) = window?;
             if !resident.is_empty() {
                 found.count(window.range())?;
@@ -456,6 +485,17 @@ mod tests {
         let mut bytes = vec![0; 8 << 20];
         file.read_exact_at(&mut bytes, 100).unwrap();
         assert!(bytes.iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn parts_of_a_file_stand_for_it() {
+        let file = written();
+        let page = base_page_bytes() as u64;
+        let part = 4 * page;
+        let found = told(&file).pages_of_parts(32, part).unwrap();
+        assert_eq!(found.by_node.values().sum::<u64>(), 32 * part);
+        let all = told(&file).pages_of_parts(10_000, part).unwrap();
+        assert_eq!(all.by_node.values().sum::<u64>(), 8 * MIB + page);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct MappedPages {
     pub own_pages: u64,
     /// Whether another process maps one of its pages as well.
     pub is_mapped_twice: bool,
+    /// Of a file: its path.
+    pub file: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +54,23 @@ pub enum MappingKind {
     Stack,
     /// A file, of which a process may have changed pages for itself.
     File,
-    /// Memory that processes share: of shmget(2), shm_open(3), memfd_create(2), or mapped as shared
-    /// without a file.
-    Shared,
+    /// Memory that processes share.
+    Shared(SharedMemory),
+}
+
+/// What memory that processes share comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SharedMemory {
+    /// shmget(2).
+    SystemV,
+    /// shm_open(3), a file in /dev/shm.
+    Posix,
+    /// memfd_create(2).
+    Memfd,
+    /// mmap(2) without a file.
+    Unnamed,
+    /// A file of hugetlbfs.
+    HugePages,
 }
 
 /// The threads of a process. Those that end meanwhile are left out.
@@ -224,10 +240,13 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
         if nodes.is_empty() {
             continue;
         }
+        let kind = kind_of(line);
+        let file = (kind == MappingKind::File).then(|| file_of(line)).flatten();
         found.push(MappedPages {
             start,
             range,
-            kind: kind_of(line),
+            kind,
+            file,
             page_bytes,
             nodes,
             own_pages: own_pages(line),
@@ -243,17 +262,50 @@ fn own_pages(line: &str) -> u64 {
     words.find_map(|word| word.strip_prefix("anon=")?.parse().ok()).unwrap_or(0)
 }
 
-/// How the kernel names shared memory: POSIX's, System V's, of memfd_create(2), without a file.
-const SHARED: [&str; 4] = ["file=/dev/shm/", "file=/SYSV", "file=/memfd:", "file=/dev/zero"];
+/// The path of a mapped file, of which the kernel writes some letters as octal numbers.
+fn file_of(line: &str) -> Option<String> {
+    let path = line.split_ascii_whitespace().find_map(|word| word.strip_prefix("file="))?;
+    let mut parts = path.split('\\');
+    let mut read = parts.next()?.to_string();
+    for part in parts {
+        let number = part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match number {
+            Some(letter) => {
+                read.push(letter.into());
+                read.push_str(&part[3..]);
+            }
+            None => {
+                read.push('\\');
+                read.push_str(part);
+            }
+        }
+    }
+    Some(read)
+}
+
+/// How the kernel names shared memory.
+const SHARED: [(&str, SharedMemory); 4] = [
+    ("file=/dev/shm/", SharedMemory::Posix),
+    ("file=/SYSV", SharedMemory::SystemV),
+    ("file=/memfd:", SharedMemory::Memfd),
+    ("file=/dev/zero", SharedMemory::Unnamed),
+];
 
 fn kind_of(line: &str) -> MappingKind {
+    let is_huge = line.split_ascii_whitespace().any(|word| word == "huge");
+    let shared = |word: &str| SHARED.iter().find(|(name, _)| word.starts_with(name));
     let mut words = line.split_ascii_whitespace();
     let kind = words.find_map(|word| match word {
         "stack" => Some(MappingKind::Stack),
         "heap" => Some(MappingKind::Heap),
         // What the kernel calls huge pages that no file system of the user's holds.
         word if word.starts_with("file=/anon_hugepage") => Some(MappingKind::Anonymous),
-        word if SHARED.iter().any(|name| word.starts_with(name)) => Some(MappingKind::Shared),
+        word if shared(word).is_some() => shared(word).map(|&(_, kind)| MappingKind::Shared(kind)),
+        // Pages that the process has changed for itself are no file's.
+        word if word.starts_with("file=") && is_huge => Some(match own_pages(line) {
+            0 => MappingKind::Shared(SharedMemory::HugePages),
+            _ => MappingKind::Anonymous,
+        }),
         word if word.starts_with("file=") => Some(MappingKind::File),
         _ => None,
     });
@@ -277,6 +329,11 @@ mod tests {
 7f0000220000 default
 7f0000400000 prefer:3 file=/anon_hugepage\\040(deleted) huge anon=3 dirty=3 N3=3 kernelpagesize_kB=2048
 7f0000600000 default file=/dev/zero\\040(deleted) dirty=5 N2=5 kernelpagesize_kB=4
+7f0000650000 default file=/SYSV00000000\\040(deleted) dirty=5 N2=5 kernelpagesize_kB=4
+7f0000660000 default file=/memfd:a\\040(deleted) huge dirty=1 N2=1 kernelpagesize_kB=2048
+7f0000670000 default file=/dev/hugepages/a huge dirty=1 N2=1 kernelpagesize_kB=2048
+7f0000680000 default file=/dev/hugepages/a huge anon=1 dirty=1 N2=1 kernelpagesize_kB=2048
+7f0000690000 default file=/a\\040b\\075c\\9 mapped=1 N2=1 kernelpagesize_kB=4
 7f0000700000 default file=/lib/libc.so.6 anon=2 dirty=2 mapped=3 N0=1 N2=2 kernelpagesize_kB=4
 7ffd00000000 default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
 ";
@@ -293,11 +350,18 @@ mod tests {
                 (MappingKind::Anonymous, [(1, 15)].into(), 15),
                 (MappingKind::Anonymous, [(0, 24), (2, 8)].into(), 32),
                 (MappingKind::Anonymous, [(3, 3)].into(), 3),
-                (MappingKind::Shared, [(2, 5)].into(), 0),
+                (MappingKind::Shared(SharedMemory::Unnamed), [(2, 5)].into(), 0),
+                (MappingKind::Shared(SharedMemory::SystemV), [(2, 5)].into(), 0),
+                (MappingKind::Shared(SharedMemory::Memfd), [(2, 1)].into(), 0),
+                (MappingKind::Shared(SharedMemory::HugePages), [(2, 1)].into(), 0),
+                (MappingKind::Anonymous, [(2, 1)].into(), 1),
+                (MappingKind::File, [(2, 1)].into(), 0),
                 (MappingKind::File, [(0, 1), (2, 2)].into(), 2),
                 (MappingKind::Stack, [(0, 3)].into(), 3),
             ]
         );
+        let files: Vec<_> = found.iter().filter_map(|it| it.file.as_deref()).collect();
+        assert_eq!(files, ["/usr/bin/N0=9", "/a b=c\\9", "/lib/libc.so.6"]);
         assert_eq!(found.iter().filter(|it| it.range.is_some()).count(), 3);
         assert_eq!(found[1].range, Some(AddressRange::new(0x7f00_0000_0000, 0x10000)));
     }

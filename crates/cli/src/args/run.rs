@@ -69,6 +69,11 @@ pub struct RunArguments {
     /// kernel refuses
     #[arg(long)]
     pub set_kernel_weights: bool,
+    /// Before it starts, put what is in memory of the files that its arguments name (of 16 MiB and more)
+    /// where the placement has pages, as `nearfar files --place` does; without it, it is said where
+    /// they lie against it
+    #[arg(long)]
+    pub files: bool,
     /// Say at its end what was asked for and where its memory and threads were seen, or write that
     /// to FILE as JSON (docs/schema/nearfar.run-2.json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]

@@ -22,6 +22,7 @@ mod ps;
 mod report;
 mod reproduce;
 mod run;
+mod run_files;
 mod run_instances;
 mod run_member;
 mod sensitivity;

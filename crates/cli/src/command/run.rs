@@ -18,6 +18,7 @@ use nearfar_units::nearest_name;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Ended, compare};
+use super::run_files::file_notes;
 use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
@@ -117,6 +118,8 @@ impl Placed {
         if !placed.resolution.losses.is_empty() && !placed.may_lose {
             return Ok(Err((placed.report(), Vec::new())));
         }
+        let asked = &placed.resolution.asked.memory;
+        placed.notes.extend(file_notes(&placed.placement, asked, arguments));
         let openmp = placed.openmp_note(arguments);
         placed.notes.extend(openmp.filter(|_| !arguments.follow));
         if placed.resolution.steering(false).weights.is_some() {

@@ -7,6 +7,7 @@ mod advise;
 mod boot;
 mod expected;
 mod experiments;
+mod files;
 mod filters;
 mod hpcc;
 mod instances;

@@ -91,7 +91,8 @@ fn files_and_shared_memory_are_told_apart() {
     let is_right = |memory: &Value| changed(memory) < 56 << 20;
     seen(&[], &["mapped", file], is_right, |memory| changed(memory) >= 48 << 20);
     let shared = |memory: &Value| bytes_by_node(memory, "shared_bytes_by_node");
-    seen(&[], &["shared", "32"], is_little, |memory| shared(memory) == 32 << 20);
+    let told = seen(&[], &["shared", "32"], is_little, |memory| shared(memory) == 32 << 20);
+    assert_eq!(told["memory"]["shared"][0]["kind"], "unnamed", "{told}");
 }
 
 /// A process may call itself whatever it likes.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use nearfar_machine::NodeSet;
-use nearfar_place::{FileKind, FileList, FileMemory, FileUser, ListedFile, WhyStayed};
+use nearfar_place::{FileKind, FileList, FileMemory, FileUser, ListedFile, WhyStayed, shell_word};
 use nearfar_units::Bytes;
 
 use super::figures::{count, percent_words};
@@ -38,6 +38,25 @@ pub fn file_list_answer(list: &FileList) -> Answer {
         .and_all(Shown::First, reasons.iter().take(FIRST_REASONS).cloned().chain(more))
         .and_all(Shown::Full, reasons.clone())
         .and_all(Shown::Always, next.into_iter().flatten())
+}
+
+/// Of each file in a line what became of it when it was placed.
+pub fn placed_file_lines(list: &FileList) -> Vec<String> {
+    let line = |file: &ListedFile| {
+        let bytes = file.in_memory.as_ref().map_or(0, FileMemory::bytes);
+        let reasons = reasons_of(file, list);
+        let why =
+            if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+        match &file.change {
+            Some(_) => {
+                let nodes = file.in_memory.as_ref().map(|memory| nodes(&memory.bytes_by_node));
+                let nodes = nodes.unwrap_or_default();
+                format!("{}: {} in memory, {nodes}{why}", file.path, Bytes(bytes))
+            }
+            None => format!("{}: nothing to place{why}", file.path),
+        }
+    };
+    list.files.iter().map(line).collect()
 }
 
 fn sentence(list: &FileList) -> String {
@@ -226,15 +245,6 @@ fn next(list: &FileList) -> Option<String> {
     })
 }
 
-/// A path as a shell takes it for one word.
-pub(crate) fn shell_word(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
-    match !path.is_empty() && path.chars().all(is_plain) {
-        true => path.into(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use nearfar_place::{FileChange, StayedPages};
@@ -328,11 +338,5 @@ mod tests {
         let alike = nodes(&[(0, 252), (1, 250), (3, 249)].into());
         assert_eq!(alike, "0-1,3: 33 % each");
         assert_eq!(nodes(&[(0, 1), (1, 80), (2, 19)].into()), "1: 80 %, 2: 19 %");
-    }
-
-    #[test]
-    fn words_of_a_shell_are_quoted_where_they_must_be() {
-        assert_eq!(shell_word("/a-b/c_1.gguf"), "/a-b/c_1.gguf");
-        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::CpuSet;
-use nearfar_place::{CountMethod, ReportedMemory, RunReport, Verdict, Verification};
+use nearfar_place::{CountMethod, ReportedMemory, RunReport, SharedKind, Verdict, Verification};
 use nearfar_units::Bytes;
 
 use super::figures::{count, significant};
@@ -96,13 +96,33 @@ fn when(memory: &ReportedMemory, ran: Option<f64>) -> String {
         let bytes = Bytes(memory.changed_file_bytes);
         said += &format!("; {bytes} of changed file pages, nodes not known");
     }
-    if !memory.shared_bytes_by_node.is_empty() {
-        let nodes = memory.shared_bytes_by_node.iter();
-        let nodes: Vec<String> =
-            nodes.map(|(node, bytes)| format!("{} on node {node}", Bytes(*bytes))).collect();
-        said += &format!("; shared memory, not counted above: {}", nodes.join(", "));
+    if !memory.shared.is_empty() || !memory.files.is_empty() {
+        let shared = memory.shared.iter().map(|it| (shared_words(it.kind), &it.bytes_by_node));
+        let mut files = BTreeMap::new();
+        for (&node, &bytes) in memory.files.iter().flat_map(|file| &file.bytes_by_node) {
+            *files.entry(node).or_default() += bytes;
+        }
+        let files = (!files.is_empty()).then_some(("files that it maps", &files));
+        let parts: Vec<String> = shared.chain(files).map(|(what, it)| by_node(what, it)).collect();
+        said += &format!("; not counted above: {}", parts.join("; "));
     }
     said
+}
+
+fn by_node(what: &str, bytes: &BTreeMap<u32, u64>) -> String {
+    let nodes: Vec<String> =
+        bytes.iter().map(|(node, bytes)| format!("{} on node {node}", Bytes(*bytes))).collect();
+    format!("{what}, {}", nodes.join(", "))
+}
+
+fn shared_words(kind: SharedKind) -> &'static str {
+    match kind {
+        SharedKind::SystemV => "shared memory of System V",
+        SharedKind::Posix => "shared memory of POSIX (/dev/shm)",
+        SharedKind::Memfd => "shared memory of memfd_create",
+        SharedKind::Unnamed => "shared memory without a file",
+        SharedKind::HugePages => "files of hugetlbfs",
+    }
 }
 
 fn threads(report: &RunReport) -> Option<String> {
