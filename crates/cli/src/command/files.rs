@@ -28,7 +28,8 @@ pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
     let is_known = list.files.iter().all(|file| file.absent.is_none());
     let mut changes = list.files.iter().filter_map(|file| file.change.as_ref());
     let is_as_asked = changes.all(FileChange::is_as_asked);
-    output::answer(arguments.form(), &list, || file_list_answer(&list))?;
+    let nodes = Usable::of_this_process().nodes.as_ref().map_or(1, |nodes| nodes.iter().count());
+    output::answer(arguments.form(), &list, || file_list_answer(&list, nodes))?;
     Ok(match (is_known, is_as_asked) {
         (false, _) => ExitStatus::Refused,
         (true, false) => ExitStatus::CheckFailed,

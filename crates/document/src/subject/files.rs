@@ -20,7 +20,9 @@ const NAMED_NODES: usize = 2;
 const PATH_LETTERS: usize = 24;
 
 /// The files, the largest in memory first, and what stayed where.
-pub fn file_list_answer(list: &FileList) -> Answer {
+///
+/// With what spreads them where there are several `nodes` with memory that may be used.
+pub fn file_list_answer(list: &FileList, nodes: usize) -> Answer {
     let mut answer = Answer::saying(sentence(list));
     if !list.files.is_empty() {
         answer = answer.and_table(table(&list.files), FIRST_FILES);
@@ -31,7 +33,8 @@ pub fn file_list_answer(list: &FileList) -> Answer {
         (left > 0).then(|| Part::words("", format!("--full: {}.", count(left, "more line"))));
     let gap = (!reasons.is_empty()).then_some(Part::Gap);
     let pages = pages(list).map(|words| Part::words("  ", words));
-    let next = next(list).map(|words| [Part::Gap, Part::words("", words)]);
+    let next = next(list).filter(|_| nodes > 1);
+    let next = next.map(|words| [Part::Gap, Part::words("", words)]);
     answer
         .and_all(Shown::Always, pages)
         .and_all(Shown::Always, gap)
@@ -280,7 +283,7 @@ mod tests {
     }
 
     fn said(list: &FileList, full: bool) -> String {
-        file_list_answer(list).text(Room { width: 80, full })
+        file_list_answer(list, 4).text(Room { width: 80, full })
     }
 
     #[test]
