@@ -44,12 +44,13 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; declared traffic; clusters; accuracy
+outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; programs of class A, declared traffic; clusters; accuracy
 	@scripts/install-packages build guest suites outer clusters
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
+	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy

@@ -37,6 +37,32 @@ fn every_workload_of_class_s() {
     }
 }
 
+const NAS: [WorkloadName; 8] = [
+    WorkloadName::Cg,
+    WorkloadName::Mg,
+    WorkloadName::Ft,
+    WorkloadName::Is,
+    WorkloadName::Ep,
+    WorkloadName::Bt,
+    WorkloadName::Sp,
+    WorkloadName::Lu,
+];
+
+#[test]
+fn every_nas_workload_of_class_w() {
+    for name in NAS {
+        verified(name, &*Workload::of_class(name, Class::W).program(), 2);
+    }
+}
+
+#[test]
+#[ignore = "minutes (make outer)"]
+fn every_nas_workload_of_class_a() {
+    for name in NAS {
+        verified(name, &*Workload::of_class(name, Class::A).program(), 2);
+    }
+}
+
 #[test]
 fn chases_of_one_list_and_of_many() {
     for lists in [1, 32] {
