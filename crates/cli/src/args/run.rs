@@ -36,9 +36,9 @@ nearfar sets CPUs and memory policy and becomes the program, as numactl and task
 --report, --follow or --verify, and for weights that the kernel does not have, it stays as its
 parent.
 
-Exit status: the program's own, of several instances that of the first that failed. Of nearfar: 125 where the program was not started (wrong options, a
-placement that cannot be had), 126 where it cannot be executed, 127 where there is none; 1 with
---verify where the placement is slower.";
+Exit status: the program's own, of several instances that of the first that failed. Of nearfar: 125
+where the program was not started (wrong options, a placement that cannot be had), 126 where it
+cannot be executed, 127 where there is none; 1 with --verify where the placement is slower.";
 
 /// What says otherwise where a program runs, or what is told of it.
 const NOT_OF_INSTANCES: [&str; 6] =

@@ -165,6 +165,7 @@ fn start(
     let options = [
         (arguments.best_effort, "--best-effort"),
         (arguments.follow, "--follow"),
+        (arguments.files, "--files"),
         (arguments.quiet, "--quiet"),
     ];
     command.args(options.iter().filter(|(is_asked, _)| *is_asked).map(|(_, option)| option));

@@ -28,6 +28,18 @@ fn an_instance_knows_its_place_and_its_lines_have_its_index() {
 }
 
 #[test]
+fn files_that_an_instance_names_are_put_on_its_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large");
+    fs::write(&file, vec![7; 16 << 20]).unwrap();
+    let file = file.to_str().unwrap();
+    let output = run(&["--each-node", "--files"], &["true", file]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(error.contains(&format!("{file}: 16 MiB in memory")), "{error}");
+}
+
+#[test]
 fn the_status_is_that_of_the_first_that_failed_which_is_told() {
     let (status, _, error) = each(&[], "[ {index} != 0 ] || exit 7; sleep 60");
     assert_eq!(status, Some(7));

@@ -83,9 +83,12 @@ fn sentence(list: &FileList) -> String {
         Some(_) if in_memory == 0 => format!("Nothing of {files} is in memory: nothing to place."),
         None if changed > 0 => {
             let before = changes.flat_map(|change| change.before_bytes_by_node.values()).sum();
+            // Of others nothing was dropped, and somebody may have read some again.
+            let treated = list.files.iter().filter(|file| file.change.is_some());
+            let left: u64 = treated.filter_map(|it| Some(it.in_memory.as_ref()?.bytes())).sum();
             format!(
                 "{} of {} dropped from memory: {files}.",
-                Bytes(before - in_memory),
+                Bytes(u64::saturating_sub(before, left)),
                 Bytes(before)
             )
         }
@@ -324,6 +327,22 @@ mod tests {
         assert!(!joined.contains("To spread it"), "{text}");
         list.files[0].change.as_mut().unwrap().largest_deviation = Some(0.001);
         let first = "interleave: 6 GiB of 1 file are where they were asked for.";
+        assert_eq!(said(&list, false).lines().next(), Some(first));
+    }
+
+    #[test]
+    fn what_was_not_dropped_is_not_counted_as_dropped() {
+        let mut dropped = file("own", &[(0, 1 << 20)]);
+        dropped.change = Some(FileChange {
+            before_bytes_by_node: [(0, 3 << 20)].into(),
+            moved_bytes: 0,
+            read_again_bytes: 0,
+            largest_deviation: None,
+            stayed: Vec::new(),
+        });
+        // Of another user, of which a process of one's own maps more than that.
+        let list = list(vec![dropped, file("others", &[(0, 64 << 20)])]);
+        let first = "2 MiB of 3 MiB dropped from memory: 2 files.";
         assert_eq!(said(&list, false).lines().next(), Some(first));
     }
 
