@@ -1,7 +1,7 @@
 //! How a run is started: by the launcher that is there, one process for a whole machine, bound to nothing. What
 //! is printed is a command, or a manifest; nothing is started here.
 
-use nearfar_units::words;
+use nearfar_units::{shell_word, words};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -152,13 +152,4 @@ impl Launch {
             }
         })
     }
-}
-
-/// A word as a shell reads it.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%+@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

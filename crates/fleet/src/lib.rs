@@ -28,7 +28,7 @@ pub use host_list::{HostListError, expand_hosts, fold_hosts};
 pub use identity::Identity;
 pub use judgement::{FLEET_FLOOR, Shortfall};
 pub use kind::{KindInitiator, KindNode, MachineKind};
-pub use launch::{Engine, Launch, shell_word};
+pub use launch::{Engine, Launch};
 pub use machine_name::{MachineName, MachineNameError, local_rank};
 pub use manifest::{MANIFEST_SCHEMA, Manifest, ManifestError};
 pub use parts::MachinePart;

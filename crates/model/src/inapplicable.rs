@@ -1,10 +1,10 @@
 //! Why a model says nothing of a record, and which command would change that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use nearfar_machine::DeviceKind;
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
+use nearfar_units::shell_path;
 use serde::Serialize;
 
 /// Why a model says nothing of a record.
@@ -145,7 +145,10 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
         } else {
             format!(" --suite {}", suite.as_str())
         };
-        return format!("nearfar characterize --append {}{suite} --only {names}", shell_word(file));
+        return format!(
+            "nearfar characterize --append {}{suite} --only {names}",
+            shell_path(&file.display().to_string())
+        );
     }
     let machine = match (&record.header.simulation, record.header.executor) {
         (Some(simulation), Executor::Simulated) => {
@@ -161,17 +164,9 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
 
 /// The command that goes on with a record.
 pub fn resuming_command(record: &Record) -> String {
-    let out = record.file.as_ref().map(|file| format!(" --out {}", shell_word(file)));
+    let out = record
+        .file
+        .as_ref()
+        .map(|file| format!(" --out {}", shell_path(&file.display().to_string())));
     format!("nearfar characterize --resume{}", out.unwrap_or_default())
-}
-
-/// A path as a shell takes it for one word.
-fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
-    let text = if text.starts_with('-') { format!("./{text}") } else { text };
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use nearfar_units::shell_path;
 use serde::Serialize;
 
 use crate::loss::Loss;
@@ -132,17 +133,8 @@ pub(crate) fn against_words(path: &str, placement: &str, node: u32, share: f64) 
         "{path} lies against {placement}: {:.0} % of what is in memory of it is on node {node}; \
          `nearfar files {} --place {placement}` (or `run --files` at the start) puts it there",
         100.0 * share,
-        shell_word(path)
+        shell_path(path)
     )
-}
-
-/// A path as a shell takes it for one word.
-pub fn shell_word(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
-    match !path.is_empty() && path.chars().all(is_plain) {
-        true => path.into(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
 }
 
 /// A process that was counted when it ended.
@@ -273,11 +265,5 @@ mod tests {
         assert_eq!(of(&[(0, 4), (1, 6)], &even), None);
         assert_eq!(of(&[], &even), None);
         assert_eq!(of(&[(1, 10)], &[(1, 1.0)]), None);
-    }
-
-    #[test]
-    fn words_of_a_shell_are_quoted_where_they_must_be() {
-        assert_eq!(shell_word("/a-b/c_1.gguf"), "/a-b/c_1.gguf");
-        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
     }
 }

@@ -18,6 +18,7 @@ mod list;
 mod number;
 mod quantity;
 mod share;
+mod shell;
 mod suggestion;
 mod time;
 mod word;
@@ -31,6 +32,7 @@ pub use quantity::{
     serialize_gb_per_s,
 };
 pub use share::{parse_ratio, parse_share};
+pub use shell::{shell_path, shell_word};
 pub use suggestion::{did_you_mean, nearest_name};
 pub use time::{format_duration, nanoseconds, parse_duration};
 pub use word::{from_word, words_of};

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use nearfar_machine::NodeSet;
-use nearfar_place::{FileKind, FileList, FileMemory, FileUser, ListedFile, WhyStayed, shell_word};
-use nearfar_units::Bytes;
+use nearfar_place::{FileKind, FileList, FileMemory, FileUser, ListedFile, WhyStayed};
+use nearfar_units::{Bytes, shell_path};
 
 use super::figures::{count, percent_words};
 use crate::answer::{Answer, Part, Shown};
@@ -247,7 +247,7 @@ fn next(list: &FileList) -> Option<String> {
         .filter(|file| file.in_memory.as_ref().is_some_and(|it| it.bytes() > 0))?;
     let was_looked_at = list.placement.is_none() && list.files.iter().all(|it| it.change.is_none());
     (was_looked_at && is_on_one && file.absent.is_none()).then(|| {
-        format!("To spread it: `nearfar files {} --place interleave`", shell_word(&file.path))
+        format!("To spread it: `nearfar files {} --place interleave`", shell_path(&file.path))
     })
 }
 

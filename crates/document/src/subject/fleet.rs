@@ -2,10 +2,10 @@
 
 use nearfar_fleet::{
     FleetComparison, FleetGroup, FleetMachine, MachinePart, ProblemKind, Shortfall, VerdictKind,
-    fold_hosts, shell_word,
+    fold_hosts,
 };
 use nearfar_record::Executor;
-use nearfar_units::format_significant;
+use nearfar_units::{format_significant, shell_word};
 
 use super::figures::{count, percent_words};
 use crate::answer::{Answer, Emphasis, Part, Shown};

@@ -1,7 +1,7 @@
 //! Machines over runs: what changed, and when.
 
-use nearfar_fleet::{ChangeShape, FleetDrift, MachineDrift, PartChange, shell_word};
-use nearfar_units::format_significant;
+use nearfar_fleet::{ChangeShape, FleetDrift, MachineDrift, PartChange};
+use nearfar_units::{format_significant, shell_word};
 
 use super::figures::{count, percent_words};
 use super::fleet::part_words;
