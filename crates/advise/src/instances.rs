@@ -247,12 +247,13 @@ impl Arranging<'_> {
                 let all = threads(&workers);
                 let team = Team { workers, cpus: Vec::new(), is_whole: false };
                 let rate = pairs.rate(&team, &pages)?;
-                let part = |it: &Instance| scaled(&rate, threads(&it.workers) / all);
+                let part = |it: &Instance| rate.scaled(threads(&it.workers) / all);
                 Some((instances.iter().map(part).collect(), None))
             }
             Basis::Flow { flow, kernel, .. } => {
                 let &(bytes, demand) = flow.fitted.kernels.get(*kernel)?;
                 let nodes: BTreeSet<u32> = pages.iter().flat_map(|it| it.keys().copied()).collect();
+                // Without a page there a node has no share.
                 let shares = |on: &OnNodes| {
                     nodes.iter().map(|node| on.get(node).copied().unwrap_or(0.0)).collect()
                 };
@@ -326,11 +327,6 @@ fn spread(workers: &[Workers], nodes: &BTreeSet<u32>) -> Instance {
     let share = 1.0 / nodes.len() as f64;
     let pages: OnNodes = nodes.iter().map(|&node| (node, share)).collect();
     Instance { workers: workers.to_vec(), pages: vec![pages; workers.len()] }
-}
-
-fn scaled(of: &Estimate<BytesPerSecond>, by: f64) -> Estimate<BytesPerSecond> {
-    let interval = of.interval.map(|ends| ends.map(|end| end * by));
-    Estimate { value: of.value * by, interval, ..of.clone() }
 }
 
 /// With intervals as if all erred alike.

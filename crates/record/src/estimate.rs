@@ -1,5 +1,7 @@
 //! Numbers that were measured or fitted, as every result holds them.
 
+use std::ops::Mul;
+
 pub use nearfar_stats::Estimate as Median;
 use nearfar_units::Quantity;
 use serde::Serialize;
@@ -33,6 +35,15 @@ impl<U: Quantity> Estimate<U> {
     pub fn computed(value: f64, (low, high): (f64, f64), cases: Vec<String>) -> Self {
         let interval = Some([U::from(low), U::from(high)]);
         Self { value: U::from(value), interval, confidence: None, cases }
+    }
+
+    /// The same times a number.
+    pub fn scaled(&self, by: f64) -> Self
+    where
+        U: Mul<f64, Output = U>,
+    {
+        let interval = self.interval.map(|ends| ends.map(|end| end * by));
+        Self { value: self.value * by, interval, ..self.clone() }
     }
 
     /// Lowest and highest; the value itself where it has no interval.

@@ -6,6 +6,7 @@ use nearfar_advise::{
     AdvisingModel, Candidate, CandidateKind, Launcher, MOST_TOLERANCE, Pattern, Room,
 };
 use nearfar_machine::MemoryPolicy;
+use nearfar_model::{FlowTrust, Inapplicable};
 use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, Quantity};
 
@@ -303,22 +304,12 @@ impl AdvisedPlacement {
         let mut cautions = Vec::new();
         let Some(basis) = self.uses.first().map(|it| &it.basis) else { return cautions };
         match (&basis.trust, &basis.without_flow) {
-            (Some(trust), _) => cautions.push(format!(
-                "± is the flow model's error; its mean is {}, on {}. Gains below {} are not \
-                 significant.",
-                percents(trust.model_error),
-                trust.judged_by,
-                percents(trust.least_difference_share)
+            (Some(trust), _) => cautions.push(trust_words(trust, "Gains")),
+            (None, Some(without)) => cautions.push(format!(
+                "By pairs alone: each range is from links and controllers that carry no more \
+                 than one pair to ones that never limit {}",
+                why_not_narrower(without)
             )),
-            (None, Some(without)) => {
-                let more = without.remedy.as_ref();
-                let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
-                cautions.push(format!(
-                    "By pairs alone: each range is from links and controllers that carry no more \
-                     than one pair to ones that never limit ({}).{more}",
-                    without.why
-                ));
-            }
             (None, None) => cautions.push(
                 "By the hybrid model for this share of loads: only the two memories of these CPUs \
                  are compared. Without --load-share all nodes are."
@@ -427,7 +418,24 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
     }
 }
 
-pub(crate) fn gib(bytes: f64) -> String {
+/// How sure the flow model is of its figures; `what` is what it cannot tell when it is small.
+pub(super) fn trust_words(trust: &FlowTrust, what: &str) -> String {
+    format!(
+        "± is the flow model's error; its mean is {}, on {}. {what} below {} are not significant.",
+        percents(trust.model_error),
+        trust.judged_by,
+        percents(trust.least_difference_share)
+    )
+}
+
+/// Why there is no flow model, and what makes one.
+pub(super) fn why_not_narrower(without: &Inapplicable) -> String {
+    let more = without.remedy.as_ref();
+    let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
+    format!("({}).{more}", without.why)
+}
+
+pub(super) fn gib(bytes: f64) -> String {
     format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
 }
 

@@ -10,9 +10,9 @@ use nearfar_units::{Bytes, PerSecond, Quantity, format_duration};
 use serde::Serialize;
 
 use super::advise::AdviceBasis;
-use super::advise_text::gib;
+use super::advise_text::{gib, trust_words, why_not_narrower};
 use super::figures::significant;
-use super::flow::{part_words, percents};
+use super::flow::part_words;
 use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
 use crate::figure::Figure;
@@ -222,21 +222,11 @@ impl ArrangedInstances {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         match (&self.basis.trust, &self.basis.without_flow) {
-            (Some(trust), _) => notes.push(format!(
-                "± is the flow model's error; its mean is {}, on {}. Differences below {} are not \
-                 significant.",
-                percents(trust.model_error),
-                trust.judged_by,
-                percents(trust.least_difference_share)
+            (Some(trust), _) => notes.push(trust_words(trust, "Differences")),
+            (None, Some(without)) => notes.push(format!(
+                "By pairs alone, so that ranges are wide {}",
+                why_not_narrower(without)
             )),
-            (None, Some(without)) => {
-                let more = without.remedy.as_ref();
-                let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
-                notes.push(format!(
-                    "By pairs alone, so that ranges are wide ({}).{more}",
-                    without.why
-                ));
-            }
             (None, None) => {}
         }
         if self.data_bytes.is_none() {

@@ -4,7 +4,7 @@ use nearfar_model::{
     BoundBy, BoundShares, PartEstimates, PlaceTime, ProgramAnswer, RunsBeside, runs_beside,
 };
 use nearfar_record::{Estimate, LatencyLoad, ProgramProfile};
-use nearfar_units::{Quantity, Seconds, format_significant};
+use nearfar_units::{Seconds, format_significant};
 
 use super::figures::percent_words;
 use super::result::ModelResult;
@@ -124,11 +124,11 @@ fn parts(profile: &ProgramProfile) -> Table {
         row("core time", Figure::of(&of.core), "s"),
         row(
             "lines waited for, one after the other",
-            Figure::of(&scaled(&of.exposed_lines, 1e-6)),
+            Figure::of(&of.exposed_lines.scaled(1e-6)),
             "millions",
         ),
         row("lines under way at a time", Figure::of(&of.lines_under_way), ""),
-        row("bytes moved", Figure::of(&scaled(&of.bytes, 1e-9)), "GB"),
+        row("bytes moved", Figure::of(&of.bytes.scaled(1e-9)), "GB"),
         row("of them reads", Figure::of(&of.read_share), ""),
         row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
     ];
@@ -137,15 +137,6 @@ fn parts(profile: &ProgramProfile) -> Table {
         Column::all(["part", "", "unit"], [WORDS, ONE, WORDS]),
         rows,
     )
-}
-
-fn scaled<U: Quantity>(of: &Estimate<U>, by: f64) -> Estimate<U> {
-    let times = |it: U| U::from(it.in_unit() * by);
-    Estimate {
-        value: times(of.value),
-        interval: of.interval.map(|ends| ends.map(times)),
-        ..of.clone()
-    }
 }
 
 /// A program's time at every pair, for people.
