@@ -23,6 +23,7 @@ mod clock;
 mod file_access;
 #[cfg(test)]
 mod file_tree;
+mod file_window;
 mod hwloc_environment;
 mod hypervisor;
 mod limits;

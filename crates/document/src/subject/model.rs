@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::origin::Origin;
 use super::who::Who;
 use super::{
-    classes, devices, distribution, flow, hybrid, latency, roofline, sharing, strategy, workloads,
+    classes, devices, distribution, flow, hybrid, latency, latency_advice, roofline,
+    roofline_advice, sharing, strategy, workloads,
 };
 use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
@@ -77,9 +78,9 @@ fn gist(model: &FittedModel, who: &Who) -> Option<String> {
 pub(crate) fn model_findings(model: &FittedModel, who: &Who) -> Vec<String> {
     match model {
         FittedModel::Classes(_) => Vec::new(),
-        FittedModel::Latency(model) => latency::findings(model, who),
+        FittedModel::Latency(model) => latency_advice::findings(model, who),
         FittedModel::Sharing(model) => sharing::findings(model, who),
-        FittedModel::Roofline(model) => roofline::findings(model, who),
+        FittedModel::Roofline(model) => roofline_advice::findings(model, who),
         FittedModel::Hybrid(model) => hybrid::findings(model, who),
         FittedModel::Distribution(model) => distribution::findings(model),
         FittedModel::Flow(model) => flow::findings(model, who),
