@@ -19,8 +19,8 @@ use crate::file_list::{FileChange, FileMemory, FileUser, StayedPages, WhyStayed}
 use crate::placement::Placement;
 use crate::report::TOLERANCE;
 
-/// A file is dealt out in blocks of a base page at least and of a huge page at most; in this many for
-/// each node where it is large enough, so that shares are exact to a part in a hundred.
+/// Blocks of a file per node, where it is large enough: shares are then within 1 %. A block has a base page
+/// at least and a huge page at most.
 const BLOCKS: u64 = 256;
 
 /// Bytes that are read again at once.

@@ -12,7 +12,7 @@ use nearfar_sys::CachedFile;
 use crate::file_list::FileMemory;
 use crate::report::{LEAST_AGAINST_BYTES, against_words, node_against};
 
-/// Of a large file so many parts of so many bytes are looked at before a program starts.
+/// Samples of a large file, and bytes of each: all of it would hold up the program's start.
 const PARTS: u64 = 128;
 const PART_BYTES: u64 = 256 << 10;
 

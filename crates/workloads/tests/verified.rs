@@ -56,7 +56,7 @@ fn every_nas_workload_of_class_w() {
 }
 
 #[test]
-#[ignore = "minutes (make outer)"]
+#[ignore = "minutes: eight programs of class A (make outer)"]
 fn every_nas_workload_of_class_a() {
     for name in NAS {
         verified(name, &*Workload::of_class(name, Class::A).program(), 2);

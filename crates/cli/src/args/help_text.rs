@@ -1,6 +1,7 @@
 //! Help behind the options, as wide as the terminal is: its paragraphs are written in lines.
 
 use clap::{Command, CommandFactory, FromArgMatches};
+use nearfar_document::{Answer, NARROWEST, Part, Room, Shown};
 
 use super::Arguments;
 
@@ -23,9 +24,6 @@ fn flowing(command: Command) -> Command {
     };
     command.mut_subcommands(flowing)
 }
-
-/// Columns of the narrowest terminal.
-const NARROWEST: usize = 80;
 
 /// Where what an example does begins at the farthest, to be wrapped there.
 const FARTHEST: usize = 50;
@@ -52,27 +50,15 @@ fn joined(text: &str) -> String {
 
 /// A line of two columns whose second one is wrapped under itself.
 fn hanging(line: &str) -> String {
-    let text = line.trim_start();
-    let Some((first, second)) = text.split_once("  ") else { return line.into() };
+    let Some((first, second)) = line.trim_start().split_once("  ") else { return line.into() };
     let second = second.trim_start();
     let place = line.len() - second.len();
-    let mut all = format!("  {first}");
-    let (place, mut column) = match place <= FARTHEST {
-        true => (place, all.len()),
-        // On a line of its own.
-        false => (8, NARROWEST),
+    let lines = match place <= FARTHEST {
+        true => Answer::default().and(Shown::Always, Part::words(&line[..place], second)),
+        false => Answer::saying(format!("  {first}"))
+            .and(Shown::Always, Part::words(" ".repeat(8), second)),
     };
-    for word in second.split(' ') {
-        if column + 1 + word.len() > NARROWEST {
-            all += "\n";
-            column = 0;
-        }
-        let gap = if column < place { place - column } else { 1 };
-        all += &" ".repeat(gap);
-        all += word;
-        column += gap + word.len();
-    }
-    all
+    lines.text(Room { width: NARROWEST, full: true }).trim_end().into()
 }
 
 #[cfg(test)]

@@ -30,6 +30,13 @@ const LONE_QUESTIONS: [&str; 12] = [
     "bytes_per_step",
 ];
 
+/// All options that ask something, but these. What belongs to a question conflicts with the others by
+/// name: clap asks for no required option that conflicts with one that is given.
+fn questions_but<const N: usize>(own: [&'static str; N]) -> impl Iterator<Item = &'static str> {
+    let all = LONE_QUESTIONS.into_iter().chain(["point"]);
+    all.filter(move |question| !own.contains(question))
+}
+
 #[derive(Debug, Args)]
 #[command(override_usage = "nearfar predict [RECORD] QUESTION [OPTIONS]")]
 #[command(group = clap::ArgGroup::new("lone_question").args(LONE_QUESTIONS))]
@@ -131,21 +138,6 @@ fn way(direction: TransferDirection) -> &'static str {
     }
 }
 
-/// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 11] = [
-    "share",
-    "reach",
-    "data",
-    "device",
-    "load_share",
-    "point",
-    "stream",
-    "profile",
-    "curve",
-    "program",
-    "bytes_per_step",
-];
-
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
 pub struct SharingQuestion {
@@ -157,11 +149,11 @@ pub struct SharingQuestion {
     #[arg(long, value_name = "NEAR,FAR", value_parser = split, conflicts_with = "alpha")]
     pub split: Vec<Split>,
     /// How the processes share their work; without it both ways are shown
-    #[arg(long, value_parser = one_of(&WORK, WorkSharing::as_str), value_name = "WORK", conflicts_with_all = OTHER_QUESTIONS,
-          conflicts_with = "split")]
+    #[arg(long, value_parser = one_of(&WORK, WorkSharing::as_str), value_name = "WORK", 
+          conflicts_with_all = questions_but(["processes"]))]
     pub work: Option<WorkSharing>,
     /// The memory node with the data; without it the first that was measured
-    #[arg(long, value_name = "NODE", conflicts_with_all = OTHER_QUESTIONS)]
+    #[arg(long, value_name = "NODE", conflicts_with_all = questions_but(["processes", "split"]))]
     pub node: Option<u32>,
 }
 
@@ -205,22 +197,6 @@ pub struct LatencyQuestion {
     pub memory_node: Option<u32>,
 }
 
-/// The options that ask something else than steps.
-const STEPLESS_QUESTIONS: [&str; 12] = [
-    "share",
-    "reach",
-    "data",
-    "device",
-    "processes",
-    "split",
-    "load_share",
-    "point",
-    "stream",
-    "profile",
-    "curve",
-    "program",
-];
-
 /// A program that streams its data step by step.
 #[derive(Debug, Args)]
 pub struct StepQuestion {
@@ -231,12 +207,12 @@ pub struct StepQuestion {
     pub bytes_per_step: Option<Bytes>,
     /// Of --bytes-per-step: what a step computes beside, by a thread on every core of the machine
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "bytes_per_step",
-          conflicts_with_all = STEPLESS_QUESTIONS)]
+          conflicts_with_all = questions_but(["bytes_per_step"]))]
     pub compute_per_step: Option<Duration>,
     /// Of --bytes-per-step: the data of which each instance, or node, has a copy (all weights), so that it
     /// is told whether copies fit; without it as much as a step reads
     #[arg(long, value_name = "SIZE", value_parser = some_bytes, requires = "bytes_per_step",
-          conflicts_with_all = STEPLESS_QUESTIONS)]
+          conflicts_with_all = questions_but(["bytes_per_step"]))]
     pub replicated: Option<Bytes>,
 }
 

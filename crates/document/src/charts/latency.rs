@@ -80,6 +80,9 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     )
 }
 
+/// The last colour, which the curves of a pair, three read shares, do not reach.
+const PROGRAM_LOOK: [usize; 2] = [5; 2];
+
 /// Points that a law is drawn through.
 const STEPS: u32 = 60;
 
@@ -88,10 +91,12 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
     let x = Axis { title: "traffic that crosses to the memory, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["CPUs and node"]);
+    let choice_of = |initiator: u32, memory_node: u32| {
+        [format!("{} on node {memory_node}", sources.show.measured.who.cpus(initiator))]
+    };
     for (number, curve) in model.curves.iter().enumerate() {
         let pair = (curve.initiator, curve.memory_node);
-        let cpus = sources.show.measured.who.cpus(curve.initiator);
-        let choice = [format!("{cpus} on node {}", curve.memory_node)];
+        let choice = choice_of(curve.initiator, curve.memory_node);
         let before = model.curves[..number].iter();
         let look = [before.filter(|it| (it.initiator, it.memory_node) == pair).count(); 2];
         let share = curve.read_share.as_ref();
@@ -107,11 +112,6 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
             measured.point(traffic.value, &figure, &format!("with {}", traffic.words()));
         }
         lines.add(&choice, measured);
-        if let (Some(program), 0) = (sources.program, look[0]) {
-            let curves = model.curves.iter();
-            let of_pair = curves.filter(|it| (it.initiator, it.memory_node) == pair).count();
-            lines.add(&choice, program_point(program, pair).looking([of_pair; 2]));
-        }
         let family = model.families.iter().find(|it| (it.initiator, it.memory_node) == pair);
         let law = family.and_then(|family| family.law.found());
         if let (Some(law), Some(share), Some(most)) = (law, share, curve.most_traffic()) {
@@ -134,6 +134,12 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
             lines.add(&choice, bend);
         }
     }
+    if let Some(program) = sources.program {
+        for place in &program.places {
+            let choice = choice_of(place.initiator, place.memory_node);
+            lines.add(&choice, program_point(program, place).looking(PROGRAM_LOOK));
+        }
+    }
     Chart::of(
         "latency-loaded",
         "latency",
@@ -145,12 +151,11 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
 }
 
 /// Where a program's copies and what runs beside them lie on the family of a pair, by what is predicted.
-fn program_point(program: &ProgramAnswer, (initiator, memory_node): (u32, u32)) -> Series {
+fn program_point(program: &ProgramAnswer, place: &PlaceTime) -> Series {
     let mut point = Series::new(format!("{}: predicted", program.program), Style::Stars);
-    let is_it = |it: &&PlaceTime| (it.initiator, it.memory_node) == (initiator, memory_node);
-    let place = program.places.iter().find(is_it);
-    let found = place.and_then(|it| Some((it.time.found()?, it.traffic?, it.access?)));
-    if let Some((time, traffic, access)) = found {
+    if let (Some(time), Some(traffic), Some(access)) =
+        (place.time.found(), place.traffic, place.access)
+    {
         let crosses = BytesPerSecond(program.beside.0 + traffic.0 * f64::from(program.copies));
         let crosses = Figure::plain(crosses);
         let about =

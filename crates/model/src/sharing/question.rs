@@ -119,7 +119,7 @@ impl Sharing {
     }
 }
 
-/// So many counts of processes are named.
+/// The most counts of processes that a refusal names.
 const MOST_TOLD: usize = 8;
 
 impl SharedGrid {

@@ -248,7 +248,7 @@ impl SharedGrid {
         })
     }
 
-    /// Whether the splits of so many processes are known: by the law, or each as it was measured.
+    /// Whether every split of this many processes is known: by the law, or as measured.
     pub(super) fn is_told(&self, processes: u32) -> bool {
         let (near, far) = (self.local.most_threads, self.remote.most_threads);
         let is_known = |n: u32| {
