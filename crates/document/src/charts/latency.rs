@@ -80,8 +80,8 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     )
 }
 
-/// The last colour, which the curves of a pair, three read shares, do not reach.
-const PROGRAM_LOOK: [usize; 2] = [5; 2];
+/// The colour behind those of the curves of a pair, which are of three read shares.
+const PROGRAM_LOOK: [usize; 2] = [3; 2];
 
 /// Points that a law is drawn through.
 const STEPS: u32 = 60;
