@@ -104,31 +104,20 @@ fn status_below(place: &Place, kib: u64) -> Option<i32> {
 fn a_limit_on_address_space_is_a_refusal() {
     let place = Place::new();
     let _one = measuring();
-    let (mut without_record, mut all_measured) = (8 << 10, 64 << 10);
-    while status_below(&place, all_measured) != Some(0) {
-        all_measured *= 2;
-        assert!(all_measured <= 1 << 32, "no limit is high enough to measure all");
-    }
-    let mut refused = None;
-    // Between the two lie the limits that the arrays meet, and a narrow band in which
-    // the program has begun to write its record.
-    while refused.is_none() && all_measured - without_record > 256 {
-        let middle = without_record.midpoint(all_measured);
-        match status_below(&place, middle) {
-            None => without_record = middle,
-            Some(0) => all_measured = middle,
-            Some(_) => refused = Some(middle),
+    let mut refused = false;
+    let mut kib: u64 = 16 << 10;
+    // In steps and not by halves: what lies below a limit that ends the program in the narrow
+    // band may still be refused. The steps are smaller than the arrays, whose limits are meant.
+    loop {
+        match status_below(&place, kib) {
+            Some(0) => break,
+            Some(_) => refused = true,
+            None => {}
         }
+        kib += (2 << 10).max(kib / 32);
+        assert!(kib <= 1 << 32, "no limit is high enough to measure all");
     }
-    let Some(mut refused) = refused else { panic!("no limit was met by the arrays") };
-    // From there down to where nothing can be begun, and up to where all is measured.
-    while refused - without_record > 2048 {
-        let middle = without_record.midpoint(refused);
-        match status_below(&place, middle) {
-            None => without_record = middle,
-            Some(_) => refused = middle,
-        }
-    }
+    assert!(refused, "no limit was met by the arrays");
 }
 
 /// A control group of this process's own for a controller, of version 1 or 2.
