@@ -2,7 +2,7 @@
 //! Units: bytes/s.     Source: the figures of `devices` alone; no model is between.
 //! Holds when: the host's thread runs next to its pages, and as many bytes go each way.
 
-use nearfar_machine::{HostMemory, TransferDirection as Direction};
+use nearfar_machine::{HostMemory, NodeSet, TransferDirection as Direction};
 use nearfar_model::{CopyPlace, RecordFigures, TransferFigures, largest_copies, transfers};
 use nearfar_record::CaseSummary;
 use serde::Serialize;
@@ -17,6 +17,17 @@ pub struct DeviceAdvice {
     pub places: Vec<DevicePlace>,
     /// Nodes, by their number, that are not ranked, because a way was not measured there.
     pub not_ranked: Vec<u32>,
+}
+
+impl DeviceAdvice {
+    /// The nodes as good as the fastest, of these the ones that firmware says are next to the device,
+    /// where it names any of them. `None` where one node alone was measured: nothing is nearest then.
+    pub fn nearest(&self, by_firmware: &NodeSet) -> Option<NodeSet> {
+        let good: NodeSet =
+            self.places.iter().filter(|it| it.is_as_good).map(|it| it.node).collect();
+        let by_both = good.intersection(by_firmware);
+        (self.places.len() > 1).then_some(if by_both.is_empty() { good } else { by_both })
+    }
 }
 
 /// A memory node, with the host's thread next to it.

@@ -8,7 +8,6 @@ mod hwloc;
 mod last_level;
 mod live_accelerators;
 mod live_machine;
-mod near_device;
 mod output;
 mod progress;
 mod record_continuation;

@@ -29,7 +29,7 @@ pub use identity::Identity;
 pub use judgement::{FLEET_FLOOR, Shortfall};
 pub use kind::{KindInitiator, KindNode, MachineKind};
 pub use launch::{Engine, Launch};
-pub use machine_name::{MachineName, MachineNameError, local_rank};
+pub use machine_name::{MachineName, MachineNameError};
 pub use manifest::{MANIFEST_SCHEMA, Manifest, ManifestError};
 pub use parts::MachinePart;
 pub use reading::{Problem, ProblemKind};

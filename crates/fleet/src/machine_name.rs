@@ -26,16 +26,6 @@ pub struct MachineNameError(String);
 /// containers share or hide the host's name.
 const NAMED_BY: [&str; 3] = ["SLURMD_NODENAME", "NODE_NAME", "PMIX_HOSTNAME"];
 
-/// Where launchers count the processes of one machine, from 0: Slurm, Open MPI, Flux, Intel MPI and Hydra,
-/// MVAPICH.
-const RANKED_BY: [&str; 5] = [
-    "SLURM_LOCALID",
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "FLUX_TASK_LOCAL_ID",
-    "MPI_LOCALRANKID",
-    "MV2_COMM_WORLD_LOCAL_RANK",
-];
-
 impl MachineName {
     pub fn as_str(&self) -> &str {
         &self.0
@@ -55,12 +45,6 @@ impl MachineName {
         let name = given.map(String::from).or_else(of_launcher);
         name.unwrap_or_else(|| host.into()).parse()
     }
-}
-
-/// Which of a machine's processes this is by its launcher, and the variable that says so; `None` where no
-/// launcher says.
-pub fn local_rank(variable: impl Fn(&str) -> Option<String>) -> Option<(u32, &'static str)> {
-    RANKED_BY.into_iter().find_map(|name| Some((variable(name)?.parse().ok()?, name)))
 }
 
 impl FromStr for MachineName {
@@ -104,13 +88,11 @@ mod tests {
 
     #[test]
     fn a_launcher_is_believed_before_the_host() {
-        let slurm = [("PMIX_HOSTNAME", "vm"), ("SLURMD_NODENAME", "n3"), ("SLURM_LOCALID", "1")];
+        let slurm = [("PMIX_HOSTNAME", "vm"), ("SLURMD_NODENAME", "n3")];
         let name = |given, set| MachineName::find(given, launcher(set), "vm").unwrap().to_string();
         assert_eq!(name(None, &slurm), "n3");
         assert_eq!(name(Some("n4"), &slurm), "n4");
         assert_eq!(name(None, &[("NODE_NAME", "")]), "vm");
-        assert_eq!(local_rank(launcher(&slurm)), Some((1, "SLURM_LOCALID")));
-        assert_eq!(local_rank(launcher(&[("SLURM_LOCALID", "x")])), None);
     }
 
     #[test]

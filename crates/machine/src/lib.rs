@@ -11,6 +11,7 @@ mod fnv1a;
 mod index_set;
 mod initiator;
 mod link;
+mod local_rank;
 mod machine;
 mod memory_attribute;
 mod memory_channels;
@@ -26,6 +27,7 @@ pub use binding::{Binding, BindingError, MemoryPolicy};
 pub use fnv1a::Fnv1a;
 pub use index_set::{CpuGroupSet, CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
 pub use initiator::{CpuGroup, GroupBy, Initiator};
+pub use local_rank::LocalRank;
 pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
     MemoryKind, MemoryNode, Package, Source,

@@ -257,6 +257,24 @@ impl Machine {
         self.nodes.iter().find(|node| node.os_index == os_index)
     }
 
+    /// The nodes with memory and CPUs of their own that this process may use, and these CPUs; only those of
+    /// `only`, where it is given.
+    pub fn nodes_with_usable_cpus<'a>(
+        &'a self,
+        only: Option<&'a CpuSet>,
+    ) -> impl Iterator<Item = (&'a MemoryNode, CpuSet)> {
+        let may_have_pages = |node: &&MemoryNode| {
+            let allowed = &self.allowed_nodes;
+            node.memory_bytes != Some(0) && (allowed.is_empty() || allowed.contains(node.os_index))
+        };
+        let usable = move |node: &MemoryNode| {
+            let own = node.cpus.intersection(&self.allowed_cpus);
+            only.map_or(own.clone(), |only| own.intersection(only))
+        };
+        let nodes = self.nodes.iter().filter(may_have_pages);
+        nodes.map(move |node| (node, usable(node))).filter(|(_, cpus)| !cpus.is_empty())
+    }
+
     /// What the memory of a node is made of.
     pub fn memory_kind(&self, node: u32) -> MemoryKind {
         self.node(node).map_or(MemoryKind::Unknown, |node| node.kind)

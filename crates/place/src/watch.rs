@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
     AwaitedSignals, Change, Refusal, follow, mapping_shares, next_change, next_change_of,
-    process_pages, task_state, tasks, thread_cpu_ns, wait_to_be_followed,
+    process_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
 use crate::follow::Follower;
@@ -101,11 +101,7 @@ pub fn start_watched(
     let started = launch(command, binding, may_lose, Some(awaited));
     let (mut child, losses) = match started {
         Err(NotLaunched::Program(error)) if steering.is_followed && is_untraceable(&error) => {
-            return Err(NotLaunched::Lost(vec![Loss {
-                what: "following the program (--follow)".into(),
-                reason: format!("ptrace(2): {error}"),
-                remedy: Some("leave --follow out, or let the container trace (SYS_PTRACE)".into()),
-            }]));
+            return Err(NotLaunched::Lost(vec![not_followed(&error)]));
         }
         started => started?,
     };
@@ -120,6 +116,23 @@ pub fn start_watched(
         return Err(NotLaunched::Lost(vec![Loss::refused(what, &refusal)]));
     }
     Ok(Watched { child, begun, steering, losses })
+}
+
+fn not_followed(error: &io::Error) -> Loss {
+    let (reason, remedy) = match tracer_of(Path::new("/"), std::process::id()) {
+        // A tracer follows what this process starts, and a process has one tracer.
+        Some(tracer) => (
+            format!(
+                "process {tracer} traces it already, as a debugger, strace or another --follow"
+            ),
+            "leave --follow out",
+        ),
+        None => (
+            format!("ptrace(2): {error}"),
+            "leave --follow out, or let the container trace (SYS_PTRACE)",
+        ),
+    };
+    Loss { what: "following the program (--follow)".into(), reason, remedy: Some(remedy.into()) }
 }
 
 /// What ptrace(2) and a filter say, and exec(2) of a program does not.

@@ -77,7 +77,7 @@ pub use policy::{
 pub use probe::probe_calls;
 pub use process::{
     MappedPages, MappingKind, SharedMemory, Task, descendants, mapping_shares, parent_of,
-    parse_process_pages, process_of_task, process_pages, task_pages, task_state, tasks,
+    parse_process_pages, process_of_task, process_pages, task_pages, task_state, tasks, tracer_of,
 };
 pub use process_table::{
     ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes, user_name,

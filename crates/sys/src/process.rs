@@ -140,6 +140,13 @@ pub fn parent_of(root: &Path, pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
+/// Who traces a process; `None` where nobody does, or it is not told.
+pub fn tracer_of(root: &Path, pid: u32) -> Option<u32> {
+    let status = read_text(root, format!("proc/{pid}/status")).ok()?;
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?;
+    tracer.trim().parse().ok().filter(|&tracer| tracer != 0)
+}
+
 /// One thread of a process; `None` where there is no such thread any more.
 fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
     let stat = read_text(root, format!("proc/{pid}/task/{tid}/stat")).ok()?;

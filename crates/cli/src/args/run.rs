@@ -14,7 +14,8 @@ pub const AFTER_HELP: &str = "\
 Examples:
   nearfar run --placement interleave -- ./solver input.dat
   nearfar run --placement weighted:0=3,2=1 --cpus 0-7 -- ./solver input.dat
-  nearfar run --near nvme0n1 -- ./reader
+  nearfar run --near nvme0 -- ./reader
+  srun nearfar run --near rank -- ./solver input.dat
   nearfar run --placement local:1 --report -- make test
   nearfar run --each-node --output server-{index}.log -- ./server --port 808{index}
   nearfar run --placement spread --follow --report=where.json -- ./threads
@@ -49,11 +50,12 @@ pub struct RunArguments {
     /// Where its threads and memory are to be; see below
     #[arg(short, long, value_name = "PLACEMENT", default_value = "local")]
     pub placement: PlacementChoice,
-    /// On the CPUs next to this device, memory near them: its PCIe address, the system's name for it
-    /// (eth0, nvme0n1) or an accelerator (cuda0)
+    /// On the CPUs next to this device, memory near them: an accelerator (cuda:0), the system's name for it
+    /// (nic:eth0, nvme0) or its PCIe address; or `rank`: each of a launcher's processes on this machine on
+    /// its part of the nodes
     #[arg(long, value_name = "DEVICE", conflicts_with = "placement")]
     pub near: Option<String>,
-    /// With `auto`: the record that it goes by; without it the newest one of this host
+    /// With `auto` and `--near`: the record that it goes by; without it the newest one of this host
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     #[command(flatten, next_help_heading = "What the program asks, for auto")]

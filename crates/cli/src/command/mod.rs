@@ -14,6 +14,7 @@ mod list;
 mod man;
 mod model;
 mod named_program;
+mod near;
 mod overview;
 mod predict;
 mod pressure;

@@ -18,11 +18,11 @@ use nearfar_units::nearest_name;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Ended, compare};
+use super::near::{Near, near};
 use super::run_files::file_notes;
 use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
-use crate::near_device::nodes_near_device;
 use crate::written_file::WritableFile;
 use crate::{live_machine, output};
 
@@ -104,8 +104,9 @@ pub(super) struct Placed {
 impl Placed {
     /// What is asked for; where that cannot be had, what is told and what of it is lost.
     fn by(arguments: &RunArguments) -> anyhow::Result<Result<Self, (RunReport, Vec<Loss>)>> {
-        let (placement, cpus) = chosen(arguments)?;
+        let Chosen { placement, cpus, note } = chosen(arguments)?;
         let mut placed = Self::at(placement, cpus.as_ref(), arguments.best_effort);
+        placed.notes.extend(note);
         if arguments.set_kernel_weights {
             match placed.set_weights(arguments)? {
                 Ok(note) => placed.notes.push(note),
@@ -214,15 +215,27 @@ pub(super) fn command_of(words: &[OsString]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The placement and the CPUs that are asked for: as they are named, or as they are advised.
-fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>)> {
+/// A placement and the CPUs that are asked for.
+struct Chosen {
+    placement: Placement,
+    cpus: Option<CpuSet>,
+    /// Where the placement follows from something else, from what.
+    note: Option<String>,
+}
+
+/// As they are named, as they are near something, or as they are advised.
+fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
     let cpus = arguments.cpus.clone();
-    if let Some(device) = &arguments.near {
-        let nodes = nodes_near_device(&live_machine::read()?, device)?;
-        return Ok((Placement::Local(Some(nodes)), cpus));
+    if let Some(asked) = &arguments.near {
+        let Near { nodes, note } =
+            near(&live_machine::read()?, asked, arguments.record.as_deref(), cpus.as_ref())?;
+        let placement = Placement::Local(Some(nodes));
+        return Ok(Chosen { placement, cpus, note: Some(note) });
     }
     match &arguments.placement {
-        PlacementChoice::Named(placement) => Ok((placement.clone(), cpus)),
+        PlacementChoice::Named(placement) => {
+            Ok(Chosen { placement: placement.clone(), cpus, note: None })
+        }
         PlacementChoice::Auto => {
             let demand = arguments.demand.demand(None);
             let advised = advised_placement(arguments.record.as_deref(), &demand, arguments.quiet)?;
@@ -237,7 +250,7 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
                 (Some(own), _) => Some(own),
                 (None, advised) => advised,
             };
-            Ok((advised.placement, cpus))
+            Ok(Chosen { placement: advised.placement, cpus, note: None })
         }
     }
 }

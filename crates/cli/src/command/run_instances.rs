@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nearfar_document::{EndedInstance, instances_answer};
-use nearfar_machine::{Binding, CpuSet, Machine, MemoryNode, MemoryPolicy, NodeSet};
+use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
 use nearfar_place::{
     InstanceEnd, NotLaunched, await_instances, await_signals, end_instances, launch,
 };
@@ -95,17 +95,8 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
 
 /// The nodes with CPUs that may be used, one by one or by package.
 fn places(machine: &Machine, arguments: &RunArguments) -> anyhow::Result<Vec<Place>> {
-    let usable = |node: &MemoryNode| {
-        let own = node.cpus.intersection(&machine.allowed_cpus);
-        arguments.cpus.as_ref().map_or(own.clone(), |only| own.intersection(only))
-    };
-    let is_allowed = |node: &&MemoryNode| {
-        let may_have_pages =
-            machine.allowed_nodes.is_empty() || machine.allowed_nodes.contains(node.os_index);
-        may_have_pages && node.memory_bytes != Some(0) && !usable(node).is_empty()
-    };
     let mut groups: BTreeMap<u32, (NodeSet, CpuSet)> = BTreeMap::new();
-    for node in machine.nodes.iter().filter(is_allowed) {
+    for (node, usable) in machine.nodes_with_usable_cpus(arguments.cpus.as_ref()) {
         let key = if arguments.each_package {
             machine.only_package(&node.cpus).with_context(|| {
                 format!("node {} is of no single package; use --each-node", node.os_index)
@@ -115,7 +106,7 @@ fn places(machine: &Machine, arguments: &RunArguments) -> anyhow::Result<Vec<Pla
         };
         let (nodes, cpus) = groups.entry(key).or_default();
         *nodes = nodes.iter().chain([node.os_index]).collect();
-        *cpus = cpus.iter().chain(usable(node).iter()).collect();
+        *cpus = cpus.iter().chain(usable.iter()).collect();
     }
     if groups.is_empty() {
         bail!("there is no node with both memory and CPUs that may be used");

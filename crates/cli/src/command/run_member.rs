@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use nearfar_fleet::{
     Identity, MachineName, MachineSummary, Measurement, MeasurementEnd, MeasurementStatus,
-    RunFolder, local_rank,
+    RunFolder,
 };
+use nearfar_machine::LocalRank;
 use nearfar_measure::{HostLockError, Interrupt, Outcome, now_utc};
 use nearfar_record::{ReasonCode, Record, RecordWriter};
 
@@ -34,9 +35,10 @@ pub fn name_of_this_machine(given: Option<&str>) -> anyhow::Result<MachineName> 
 pub fn run(arguments: &CharacterizeArguments, folder: &Path) -> anyhow::Result<ExitStatus> {
     let begun = Instant::now();
     let machine = name_of_this_machine(arguments.machine.as_deref())?;
-    if let Some((rank, variable)) = local_rank(variable).filter(|(rank, _)| *rank > 0) {
+    if let Some(second) = LocalRank::find(variable).filter(|it| it.rank > 0) {
         output::note(&format!(
-            "{machine}: process {rank} of its machine ({variable}): the first one measures"
+            "{machine}: process {} of its machine ({}): the first one measures",
+            second.rank, second.variable
         ));
         return Ok(ExitStatus::Done);
     }

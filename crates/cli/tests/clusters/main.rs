@@ -48,6 +48,18 @@ fn open_mpi_measures_a_host_once() {
     assert_eq!(json["missing"], serde_json::json!([]), "{said}");
 }
 
+/// Each of Open MPI's processes is told its number and how many there are on this machine.
+#[test]
+fn open_mpi_names_local_ranks() {
+    let mut command = Command::new("mpirun");
+    command.args(["-np", "3", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    let said = run(command.args([NEARFAR, "run", "--near", "rank", "--", "true"]));
+    for rank in 0..3 {
+        let told = format!("local rank {rank} of 3 (OMPI_COMM_WORLD_LOCAL_RANK) is on node");
+        assert_eq!(said.matches(&told).count(), 1, "{said}");
+    }
+}
+
 /// The manifest is what the published schema says, by a program that was not made for it.
 #[test]
 fn kubernetes_takes_the_job() {

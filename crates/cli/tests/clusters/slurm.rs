@@ -168,6 +168,12 @@ fn write_program(path: &Path, script: &str) {
 #[test]
 fn slurm_measures_four_machines_and_drains_the_slow_one() {
     let slurm = Slurm::start();
+    let ranks =
+        slurm.asked(&format!("srun -N2 -n5 --overcommit {NEARFAR} run --near rank -- true 2>&1"));
+    for (rank, of, times) in [(0, 3, 1), (2, 3, 1), (0, 2, 1), (1, 2, 1)] {
+        let told = format!("local rank {rank} of {of} (SLURM_LOCALID) is on node");
+        assert_eq!(ranks.matches(&told).count(), times, "{ranks}");
+    }
     let member = slurm.member();
     for (engine, again) in [("slurm", false), ("slurm-array", true)] {
         let machines = if again { "n3" } else { "n[1-4]" };

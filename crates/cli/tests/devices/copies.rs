@@ -70,6 +70,34 @@ fn every_kind_of_copy_runs_by_opencl() {
     }
 }
 
+/// Near a device is where its copies were the fastest; without any it is the firmware's word.
+#[test]
+fn near_a_device_is_by_its_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    let measure = |only: &str| {
+        let mut command = with_pocl(folder.path(), "pthread");
+        command.args(["characterize", "--only", only, "--suite", "quick", "--samples", "1"]);
+        run(command.args(["--kernel", "load", "--window", "5ms", "--force", "--out", &path]));
+    };
+    let near = |options: &[&str]| {
+        let mut command = with_pocl(folder.path(), "pthread");
+        command.env("XDG_STATE_HOME", folder.path()).args(["run", "--near", "opencl:0"]);
+        let output = command.args(options).args(["--", "true"]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).to_string())
+    };
+    let by_firmware = near(&[]);
+    assert!(by_firmware.1.contains(", by firmware"), "{by_firmware:?}");
+    measure("devices");
+    let by_copies = near(&["--record", &path]);
+    assert_eq!(by_copies.0, Some(0), "{by_copies:?}");
+    assert!(by_copies.1.contains("by the copies in"), "{by_copies:?}");
+    measure("pairs");
+    let without = near(&["--record", &path]);
+    assert_eq!(without.0, Some(125), "{without:?}");
+    assert!(without.1.contains("no copies to devices"), "{without:?}");
+}
+
 /// Where nothing shows a device, the record says of each interface why, and the rest is measured.
 #[test]
 fn without_a_driver_the_reasons_are_in_the_record() {

@@ -119,11 +119,35 @@ fn intel_2p_with_linux_6_12_and_devices() {
     runs.extend(lies::numa_balancing());
     let boot = Boot {
         devices: devices.map(|(node, name)| (node, name.to_string())).to_vec(),
-        setup: "as-nobody nearfar topo --json >/out/topo.json",
+        setup: NEAR_DEVICES,
         ..Boot::new("intel-2p", NEW, runs)
     };
-    judge_devices(&serde_json::from_slice(&check(&boot).files["topo.json"]).unwrap());
+    let files = check(&boot).files;
+    let view = |name: &str| -> Value { serde_json::from_slice(&files[name]).unwrap() };
+    judge_devices(&view("topo.json"));
+    for (name, node) in [("adapter.json", 1), ("rank0.json", 0), ("rank1.json", 1)] {
+        let report = view(name);
+        assert_eq!(report["placement"], format!("local:{node}"), "{name}: {report:#}");
+        let binding = report["binding"].as_str().unwrap();
+        assert!(binding.ends_with(&format!("mem=preferred:{node}")), "{name}: {report:#}");
+    }
+    let lost = String::from_utf8_lossy(&files["lost.txt"]).to_string();
+    assert!(lost.contains("the system does not say which memory node"), "{lost}");
 }
+
+/// Near an adapter on node 1, near the disk that hangs off the whole machine, and as two ranks of a launcher.
+const NEAR_DEVICES: &str = r#"as-nobody nearfar topo --json >/out/topo.json
+for device in /sys/bus/pci/devices/*; do
+  case $(cat $device/class):$(cat $device/numa_node) in
+  0x020000:1) adapter=${device##*/} ;;
+  0x01*) disk=${device##*/} ;;
+  esac
+done
+as-nobody nearfar run --near nic:$adapter --report=/out/adapter.json -- true
+as-nobody nearfar run --near $disk -- true 2>/out/lost.txt
+for rank in 0 1; do
+  LOCAL_RANK=$rank LOCAL_WORLD_SIZE=2 nearfar run --near rank --report=/out/rank$rank.json -- true
+done"#;
 
 /// Devices are near the nodes where they are plugged in.
 fn judge_devices(topo: &Value) {

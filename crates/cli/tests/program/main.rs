@@ -21,6 +21,7 @@ mod records;
 mod remedies;
 mod run;
 mod run_instances;
+mod run_programs;
 mod run_report;
 mod schema;
 mod schema_text;

@@ -62,6 +62,26 @@ pub fn first_node() -> u32 {
     nearfar_sys::usable_nodes(Path::new("/")).unwrap().first().unwrap()
 }
 
+/// Each of a launcher's processes is on its part of the nodes; without one there is none.
+#[test]
+fn near_a_rank_is_the_launcher_s_word() {
+    let rank = |set: &[(&str, &str)]| {
+        let mut command = start(&["--near", "rank"], &["true"]);
+        for name in nearfar_machine::LocalRank::variables() {
+            command.env_remove(name);
+        }
+        let output = command.envs(set.iter().copied()).output().unwrap();
+        (output.status.code(), text(&output.stderr).to_string())
+    };
+    let alone = rank(&[]);
+    assert_eq!(alone.0, Some(125), "{alone:?}");
+    assert!(alone.1.contains("no launcher says"), "{alone:?}");
+    let of_two = rank(&[("MPI_LOCALRANKID", "0"), ("MPI_LOCALNRANKS", "1000")]);
+    let on = format!("local rank 0 of 1000 (MPI_LOCALRANKID) is on node {}", first_node());
+    assert_eq!(of_two.0, Some(0), "{of_two:?}");
+    assert!(of_two.1.contains(&on), "{of_two:?}");
+}
+
 /// A thread that its process ends before it has run never stops for whoever follows it.
 #[test]
 fn threads_that_end_before_they_begin_hold_nobody_up() {

@@ -128,7 +128,9 @@ fn shared_words(kind: SharedKind) -> &'static str {
 fn threads(report: &RunReport) -> Option<String> {
     let seen: CpuSet = report.threads.iter().flat_map(|thread| thread.cpus_seen.iter()).collect();
     let all = report.threads.len() + report.threads_unlisted;
-    (all > 0).then(|| format!("{} seen on CPUs {seen}", count(all, "thread")))
+    // One that never ran while it was looked at was on none.
+    let at = if seen.is_empty() { String::new() } else { format!(" on CPUs {seen}") };
+    (all > 0).then(|| format!("{} seen{at}", count(all, "thread")))
 }
 
 fn memory_table(memory: &ReportedMemory) -> Table {
