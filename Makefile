@@ -44,8 +44,8 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, every remedy; programs of class A, declared traffic; clusters; accuracy
-	@scripts/install-packages build guest suites outer clusters
+outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy
+	@scripts/install-packages build guest suites outer programs clusters
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored

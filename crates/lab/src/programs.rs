@@ -1,5 +1,6 @@
 //! The programs of this machine that a guest has, ready to be unpacked by its kernel.
 
+use std::collections::BTreeSet;
 use std::env::consts::ARCH;
 use std::fs;
 use std::io;
@@ -57,11 +58,13 @@ impl Programs {
     pub fn with(mut self, program: &Path, folders: &[&Path]) -> anyhow::Result<Self> {
         let mut files = Initramfs::default();
         add_as_here(&mut files, program)?;
-        for library in libraries(program)? {
-            add_as_here(&mut files, &library)?;
-        }
+        let mut needed: BTreeSet<PathBuf> = libraries(program)?.into_iter().collect();
         for folder in folders {
-            add_folder(&mut files, folder).with_context(|| folder.display().to_string())?;
+            add_folder(&mut files, folder, &mut needed)
+                .with_context(|| folder.display().to_string())?;
+        }
+        for library in needed.iter().filter(|it| !folders.iter().any(|own| it.starts_with(own))) {
+            add_as_here(&mut files, library)?;
         }
         self.archive.extend(files.finish()?);
         Ok(self)
@@ -93,10 +96,23 @@ fn add_as_here(files: &mut Initramfs, file: &Path) -> anyhow::Result<()> {
     Ok(files.file(&file.display().to_string(), &fs::read(file)?, mode & 0o777)?)
 }
 
-fn add_folder(files: &mut Initramfs, folder: &Path) -> anyhow::Result<()> {
+/// Adds all that is in a folder, and notes the libraries that those in it need.
+fn add_folder(
+    files: &mut Initramfs,
+    folder: &Path,
+    needed: &mut BTreeSet<PathBuf>,
+) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() { add_folder(files, &path)? } else { add_as_here(files, &path)? }
+        if path.is_dir() {
+            add_folder(files, &path, needed)?;
+            continue;
+        }
+        if path.extension().is_some_and(|extension| extension == "so") {
+            // One of its own folder it may find by who opens it.
+            needed.extend(linked(&path)?.0);
+        }
+        add_as_here(files, &path)?;
     }
     Ok(())
 }
@@ -115,15 +131,23 @@ fn stripped(program: &Path) -> anyhow::Result<Vec<u8>> {
 /// The libraries and the loader that a program needs; none for scripts and for what is
 /// linked statically.
 fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let (found, missing) = linked(program)?;
+    match missing {
+        Some(line) => bail!("ldd {}: {line}", program.display()),
+        None => Ok(found),
+    }
+}
+
+/// What of these is here, and the first line that says that one is not.
+fn linked(program: &Path) -> anyhow::Result<(Vec<PathBuf>, Option<String>)> {
     let output = Command::new("ldd").arg(program).env("LC_ALL", "C").output();
     let output = output.with_context(|| missing("ldd (libc-bin)"))?;
     let said = String::from_utf8_lossy(&output.stdout);
-    if let Some(missing) = said.lines().find(|line| line.contains("not found")) {
-        bail!("ldd {}: {}", program.display(), missing.trim());
-    }
+    let missing = said.lines().find(|line| line.contains("not found"));
     let path = |line: &str| -> Option<PathBuf> {
         let path = line.split_whitespace().find(|word| word.starts_with('/'))?;
         Some(path.into())
     };
-    Ok(said.lines().filter(|line| line.contains("(0x")).filter_map(path).collect())
+    let found = said.lines().filter(|line| line.contains("(0x")).filter_map(path).collect();
+    Ok((found, missing.map(|line| line.trim().to_owned())))
 }

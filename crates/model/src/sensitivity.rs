@@ -14,7 +14,9 @@ mod memory_share;
 mod placements;
 mod reference;
 
-use nearfar_machine::Binding;
+use std::collections::BTreeMap;
+
+use nearfar_machine::{Binding, NodeSet};
 use nearfar_record::{
     Absence, Absent, Better, CommandCoordinates, Coordinates, Metric, Outcome, PageNodes, Record,
     RunSummary, Sample, summarize_runs,
@@ -81,6 +83,9 @@ pub struct PlacedRuns {
     pub placed_share: Option<f64>,
     /// Median over runs of the bytes that were seen; null as above.
     pub seen_bytes: Option<f64>,
+    /// Median over runs of the bytes of files and shared memory that it mapped and that were on other nodes
+    /// than asked for; null as above.
+    pub shared_bytes_elsewhere: Option<f64>,
     /// Why no run could be looked at; null where one was, or without runs.
     pub not_seen: Option<String>,
     /// Runs of which threads were seen on other CPUs than asked for.
@@ -201,6 +206,12 @@ fn placed_runs(
         performance: None,
         placed_share: median(&pages.iter().filter_map(placed).collect::<Vec<_>>()),
         seen_bytes: median(&pages.iter().map(bytes_of).collect::<Vec<_>>()),
+        shared_bytes_elsewhere: median(
+            &runs()
+                .filter(|run| run.pages.is_some())
+                .filter_map(|run| Some(elsewhere(&run.shared_bytes_by_node, asked.as_ref()?)))
+                .collect::<Vec<_>>(),
+        ),
         not_seen: if pages.is_empty() {
             runs().find_map(|run| run.pages_unknown.clone())
         } else {
@@ -214,6 +225,11 @@ fn placed_runs(
         expected: None,
         refused: planned.absences(Absence::Refused).cloned().collect(),
     })
+}
+
+/// Of these bytes by node those on other nodes.
+fn elsewhere(bytes: &BTreeMap<u32, u64>, nodes: &NodeSet) -> f64 {
+    bytes.iter().filter(|(node, _)| !nodes.contains(**node)).map(|(_, bytes)| *bytes as f64).sum()
 }
 
 fn bytes_of(pages: &PageNodes) -> f64 {

@@ -95,7 +95,7 @@ impl CommandExecutor {
     fn window(&self, command: &Command) -> Result<Window, Failure> {
         let start = self.made.elapsed();
         let counting = self.counters.as_ref().map(|counters| (counters, counters.count_started()));
-        let Ended { took, output, pages, cpus } =
+        let Ended { took, output, pages, shared, cpus } =
             run_command(command, self.timeout, &self.interrupt)?;
         let counts = counting.map_or_else(Vec::new, |(counters, it)| counters.counts(it));
         let judged = self.judged.get(&command.label);
@@ -107,8 +107,15 @@ impl CommandExecutor {
             Ok(pages) => (Some(pages), None),
             Err(why) => (None, Some(why)),
         };
-        let run =
-            CommandRun { metric, pages, pages_unknown, cpus_seen: cpus, counts, before: None };
+        let run = CommandRun {
+            metric,
+            pages,
+            pages_unknown,
+            shared_bytes_by_node: shared,
+            cpus_seen: cpus,
+            counts,
+            before: None,
+        };
         Ok(Window {
             start,
             length: took,
@@ -348,6 +355,19 @@ mod tests {
         assert!(bytes >= 64 << 20, "{bytes}");
         assert!(run.cpus_seen.is_subset(&nearfar_sys::thread_cpus().unwrap()));
         assert!(!run.cpus_seen.is_empty() && run.metric.is_none());
+    }
+
+    #[test]
+    fn shared_memory_is_told_beside_own_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        nearfar_lab::build_load(folder.path()).unwrap();
+        let program = folder.path().join("load");
+        let words = ["1", "shared", "32", "1000"];
+        let windows = run(None, None, &case(program.to_str().unwrap(), &words)).unwrap();
+        let run = windows[0].run.as_ref().unwrap();
+        let own = run.pages.as_ref().unwrap_or_else(|| panic!("{:?}", run.pages_unknown));
+        assert!(own.pages.values().sum::<u64>() * own.page_bytes < 8 << 20, "{own:?}");
+        assert!(run.shared_bytes_by_node.values().sum::<u64>() >= 32 << 20, "{run:?}");
     }
 
     #[test]

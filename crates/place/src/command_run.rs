@@ -1,5 +1,6 @@
 //! One run of a program under a binding, from its start to its end.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -33,6 +34,8 @@ pub(crate) struct Ended {
     pub output: String,
     /// Its pages at the look that found most, or why there are none.
     pub pages: Result<PageNodes, String>,
+    /// Files and shared memory that it mapped then, by node, bytes.
+    pub shared: BTreeMap<u32, u64>,
     /// CPUs on which its threads were seen.
     pub cpus: CpuSet,
 }
@@ -151,7 +154,8 @@ pub(crate) fn run_command(
         return Err(refused(ReasonCode::CommandFailed, text));
     }
     let pages = seen.pages();
-    Ok(Ended { took: at.saturating_duration_since(began), output, pages, cpus: seen.cpus })
+    let Seen { cpus, shared, .. } = seen;
+    Ok(Ended { took: at.saturating_duration_since(began), output, pages, shared, cpus })
 }
 
 fn refused(code: ReasonCode, text: String) -> Failure {
@@ -191,11 +195,12 @@ struct Seen {
     next: Duration,
     cpus: CpuSet,
     pages: Option<Result<PageNodes, String>>,
+    shared: BTreeMap<u32, u64>,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { next: FIRST_LOOK, cpus: CpuSet::default(), pages: None }
+        Self { next: FIRST_LOOK, cpus: CpuSet::default(), pages: None, shared: BTreeMap::new() }
     }
 }
 
@@ -209,7 +214,9 @@ impl Seen {
             _ => 0,
         };
         match found.pages {
-            Ok(pages) if total(&pages.pages) > known => self.pages = Some(Ok(pages)),
+            Ok(pages) if total(&pages.pages) > known => {
+                (self.pages, self.shared) = (Some(Ok(pages)), found.shared);
+            }
             Err(refusal) if self.pages.is_none() => self.pages = Some(Err(refusal.to_string())),
             _ => {}
         }

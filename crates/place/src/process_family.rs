@@ -29,6 +29,8 @@ pub(crate) struct Look {
     pub cpus: CpuSet,
     /// Its anonymous pages by node, in base pages, or why nobody may look.
     pub pages: Result<PageNodes, Refusal>,
+    /// Files and shared memory that it maps, by node, bytes; each once.
+    pub shared: BTreeMap<u32, u64>,
 }
 
 /// Looks at a program and its children. What ends meanwhile is left out.
@@ -55,7 +57,7 @@ pub(crate) fn look(root: &Path, leader: u32) -> Look {
         Some(refusal) if pages.is_empty() => Err(refusal),
         _ => Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, pages, unknown: 0 }),
     };
-    Look { cpus, pages }
+    Look { cpus, pages, shared: census.shared() }
 }
 
 #[cfg(test)]

@@ -193,6 +193,13 @@ fn most_of_each<'a, T: Ord + Clone + 'a>(
     most
 }
 
+/// Of processes, by their numbers, what they share.
+fn shared_and_files(living: &BTreeMap<u32, ProcessMemory>) -> ProcessMemory {
+    let shared = most_of_each(living.values().map(|memory| &memory.shared));
+    let files = most_of_each(living.values().map(|memory| &memory.files));
+    ProcessMemory { shared, files, ..ProcessMemory::default() }
+}
+
 /// The memory of all living processes, and the moment at which it was most.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
@@ -246,8 +253,7 @@ impl Census {
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
             return;
         }
-        let shared = most_of_each(self.living.values().map(|memory| &memory.shared));
-        let files = most_of_each(self.living.values().map(|memory| &memory.files));
+        let ProcessMemory { shared, files, .. } = shared_and_files(&self.living);
         let mut memory = ProcessMemory { shared, files, ..self.sum.clone() };
         memory.own.retain(|_, bytes| *bytes > 0);
         self.kept = Some(ProgramMemory { method, at, processes: self.living.len(), memory });
@@ -267,6 +273,17 @@ impl Census {
     /// What all have now of their own, by node, bytes.
     pub fn own(&self) -> &BTreeMap<u32, u64> {
         &self.sum.own
+    }
+
+    /// Files and shared memory that any maps now, by node, bytes; each once.
+    pub fn shared(&self) -> BTreeMap<u32, u64> {
+        let memory = shared_and_files(&self.living);
+        let each = memory.shared.into_values().chain(memory.files.into_values());
+        let mut all = BTreeMap::new();
+        for (node, bytes) in each.flatten() {
+            add(all.entry(node).or_default(), bytes);
+        }
+        all
     }
 
     pub fn kept(self) -> Option<ProgramMemory> {

@@ -15,6 +15,7 @@ mod lies;
 mod machines;
 mod placement;
 mod ps;
+mod real_programs;
 mod run;
 mod run_expected;
 mod run_launch;

@@ -39,6 +39,7 @@ fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
         "advise @eight --instances --working-set 80GB",
         "advise @sound --instances",
         "predict @knl-mixes --bytes-per-step 1GB",
+        "predict @knl-mixes --bytes-per-step 1MB",
         "predict @eight --bytes-per-step 15.6GB --compute-per-step 20ms",
     ] {
         let said = |more: &str| text(&run(&mut asked(&format!("{words}{more}"))).stdout);

@@ -34,6 +34,8 @@ pub struct ArrangedInstances {
     pub data_bytes: Option<u64>,
     /// What an instance does in a step; null where bytes a second are told.
     pub step: Option<Step>,
+    /// All last-level caches of the machine together; null where not known.
+    pub last_level_cache_bytes: Option<u64>,
     /// The most steps, or bytes, of all instances together first.
     pub arrangements: Vec<Arrangement>,
     /// The position of the best for one instance, of those whose data fits; null where nothing fits.
@@ -50,12 +52,16 @@ impl ArrangedInstances {
         let whole = || found.all.iter().filter(|it| it.instances == InstanceKind::OneOverAll);
         let ends = whole().next().zip(whole().next_back());
         let does_place_matter = ends.map(|(most, least)| found.is_more(most, least, true));
+        let machine = &record.header.machine;
+        let caches = machine.last_level_caches(&machine.cpus());
+        let all_caches: Option<u64> = caches.iter().map(|cache| cache.bytes).sum();
         Self {
             schema: "nearfar.instances/1",
             measured: Origin::new(record),
             basis: AdviceBasis::of(&found.basis, &found.unmeasured),
             data_bytes: asked.data_bytes,
             step: asked.step,
+            last_level_cache_bytes: all_caches.filter(|&bytes| bytes > 0),
             best_each: found.best_each,
             best_together: found.best_together,
             does_place_matter,
@@ -228,6 +234,15 @@ impl ArrangedInstances {
                 why_not_narrower(without)
             )),
             (None, None) => {}
+        }
+        if let (Some(step), Some(caches)) = (self.step, self.last_level_cache_bytes)
+            && step.bytes <= caches
+        {
+            notes.push(format!(
+                "What a step streams fits the last-level caches ({} together): a program that streams the \
+                 same bytes in every step gets more than memory gives.",
+                Bytes(caches)
+            ));
         }
         if self.data_bytes.is_none() {
             notes.push("Whether copies fit is not known: give --working-set.".into());

@@ -429,6 +429,7 @@ mod tests {
             performance: None,
             placed_share: Some(0.5),
             seen_bytes: None,
+            shared_bytes_elsewhere: None,
             not_seen: None,
             strayed_runs: 0,
             counted: None,
@@ -476,5 +477,17 @@ mod tests {
             let full = answer.text(Room { width: 80, full: true });
             assert!(full.contains(&format!("number {}, no run", count - 1)), "{full}");
         }
+    }
+
+    #[test]
+    fn files_that_no_placement_moves_are_told() {
+        let mut runs = programs(1, 1);
+        let placement = &mut runs.found.programs[0].placements[3];
+        placement.seen_bytes = Some(1e9);
+        placement.shared_bytes_elsewhere = Some(2.5 * f64::from(1 << 30));
+        let said = |runs: &ProgramRuns| runs.answer().text(Room { width: 200, full: true });
+        assert!(said(&runs).contains("at 1 placement up to 2.5 GiB of files"), "{}", said(&runs));
+        runs.found.programs[0].placements[3].seen_bytes = Some(1e11);
+        assert!(!said(&runs).contains("GiB of files"), "a fortieth of its memory is little");
     }
 }

@@ -135,6 +135,7 @@ mod tests {
             performance: None,
             placed_share: None,
             seen_bytes: None,
+            shared_bytes_elsewhere: None,
             not_seen: None,
             strayed_runs: 0,
             counted,

@@ -3,11 +3,15 @@
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{BoundsStanding, PlacedRuns, ProgramSensitivity};
 
+use super::advise_text::gib;
 use super::figures::{count, percent_words, rounded};
 use super::who::Who;
 
 /// Below this fraction of the pages a note says that they were elsewhere.
 const PLACED: f64 = 0.9;
+/// What a program maps and has elsewhere is told from this fraction of its own memory, and these bytes.
+const MUCH_ELSEWHERE: f64 = 0.1;
+const LEAST_ELSEWHERE: f64 = 16.0 * 1024.0 * 1024.0;
 
 pub(super) fn memory_words(runs: &PlacedRuns) -> String {
     match (runs.memory_node, runs.is_local) {
@@ -94,6 +98,19 @@ pub(super) fn notes(program: &ProgramSensitivity, who: &Who) -> Vec<String> {
             )),
             Some(BoundsStanding::Within) | None => {}
         }
+    }
+    let elsewhere = |runs: &PlacedRuns| {
+        let least = LEAST_ELSEWHERE.max(MUCH_ELSEWHERE * runs.seen_bytes.unwrap_or_default());
+        runs.shared_bytes_elsewhere.filter(|bytes| *bytes >= least)
+    };
+    let of_placements: Vec<f64> = program.placements.iter().filter_map(elsewhere).collect();
+    if let Some(most) = of_placements.iter().copied().reduce(f64::max) {
+        notes.push(format!(
+            "at {} up to {} of files and shared memory that it maps were on other nodes than asked: a file \
+             stays where it was read (`nearfar files` shows and places it)",
+            count(of_placements.len(), "placement"),
+            gib(most)
+        ));
     }
     let strayed: usize = program.placements.iter().map(|runs| runs.strayed_runs).sum();
     if strayed > 0 {
