@@ -13,6 +13,8 @@
  * load 1 mapped FILE MS         changes every page of a private mapping of FILE for MS ms
  * load 1 unmapped FILE MS       reads all of a mapping of FILE, unmaps it, and waits MS ms
  * load 1 shared MIB MS          shared memory without a file, for MS ms
+ * load 1 kinds MIB MS           MIB MiB of each kind of shared memory: System V, POSIX, memfd, without a file, and, where
+ *                               the kernel has pages, huge ones; for MS ms
  *
  * Needs Linux and glibc.
  */
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -177,6 +180,31 @@ static void mapped(const char *path, long ms, int is_changed) {
     rest(ms);
 }
 
+static void fill(int file, size_t bytes) {
+    if (file < 0 || ftruncate(file, (off_t)bytes) != 0) fail("a file of shared memory");
+    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (map == MAP_FAILED) fail("mmap");
+    memset(map, 1, bytes);
+}
+
+static void kinds(size_t bytes, long ms) {
+    int segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+    char *at = segment < 0 ? (char *)-1 : shmat(segment, NULL, 0);
+    if (at == (char *)-1) fail("shmat");
+    shmctl(segment, IPC_RMID, NULL);
+    memset(at, 1, bytes);
+    char name[64];
+    snprintf(name, sizeof name, "/nearfar-load-%d", (int)getpid());
+    int named = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    fill(named, bytes);
+    fill(memfd_create("load", 0), bytes);
+    memory(bytes, MAP_SHARED);
+    char *huge = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (huge != MAP_FAILED) memset(huge, 1, bytes);
+    rest(ms);
+    shm_unlink(name);
+}
+
 int main(int count, char **words) {
     if (count < 4) {
         fputs("see the head of load.c\n", stderr);
@@ -199,7 +227,8 @@ int main(int count, char **words) {
         else if (strcmp(what, "shared") == 0) {
             memory((size_t)number << 20, MAP_SHARED);
             rest(second);
-        } else return 2;
+        } else if (strcmp(what, "kinds") == 0) kinds((size_t)number << 20, second);
+        else return 2;
     }
     return 0;
 }

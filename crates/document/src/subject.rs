@@ -108,7 +108,7 @@ pub use reproduce::{ReproducedPaper, ReproducedPapers};
 pub use result::ModelResult;
 pub use roofline_program::programs_below_roofs;
 pub use run::run_answer;
-pub use run_instances::{EndedInstance, instances_answer};
+pub use run_instances::{EndedInstance, EndedInstances};
 pub use sensitivity::ProgramRuns;
 pub(crate) use sharing::{measured_beta, place_words};
 pub use sharing_splits::splits_of_processes;

@@ -20,6 +20,8 @@ const TURNS: usize = 12;
 const SHORTEST: f64 = 2.0;
 /// Inherited, or looked at, it may take this many times as long as alone.
 const MOST_TIMES: f64 = 1.05;
+/// Of a file that `run --files` puts in place.
+const FILE_BYTES: usize = 64 << 20;
 
 /// What a program does, how often a repeat does it, and what following one may cost, us.
 const WORK: [(&str, f64, Option<f64>); 6] = [
@@ -82,6 +84,9 @@ fn main() -> anyhow::Result<ExitCode> {
     );
     let folder = tempfile::tempdir()?;
     let load = build_load(folder.path())?;
+    // What an instance is given and has no use for: it is looked for in memory before it starts.
+    let file = folder.path().join("file");
+    fs::write(&file, vec![1_u8; FILE_BYTES])?;
     let mut is_kept = compare_starts(&nearfar, folder.path())?;
     // Words of its command line choose; cargo adds an option.
     let chosen: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -97,6 +102,11 @@ fn main() -> anyhow::Result<ExitCode> {
             command.args(["run", "-q", "--placement", placement]).args(options).arg("--");
             seconds(command.arg(&load).arg(repeats.to_string()).args(work.split(' ')))
         };
+        let instances = |repeats: usize| {
+            let mut command = Command::new(&nearfar);
+            command.args(["run", "-q", "--each-node", "--files", "--"]).arg(&load);
+            seconds(command.arg(repeats.to_string()).args(work.split(' ')).arg(&file))
+        };
         let once = alone(1)?.max(alone(1)?);
         #[expect(
             clippy::cast_possible_truncation,
@@ -105,16 +115,17 @@ fn main() -> anyhow::Result<ExitCode> {
         )]
         let repeats = (SHORTEST / once).ceil() as usize;
         let report = format!("--report={}", folder.path().join("report.json").display());
-        let (mut plain, mut inherited, mut looked_at, mut followed) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut plain, mut inherited, mut looked_at) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut of_node, mut followed) = (Vec::new(), Vec::new());
         for turn in 0..TURNS {
             let placement = PLACEMENTS[turn % PLACEMENTS.len()];
             // Whoever comes first comes last in the next turn.
-            for way in if turn % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] } {
+            for way in if turn % 2 == 0 { [0, 1, 2, 3] } else { [3, 2, 1, 0] } {
                 match way {
                     0 => plain.push(alone(repeats)?),
                     1 => inherited.push(under(repeats, placement, &[])?),
-                    _ => looked_at.push(under(repeats, placement, &[&report])?),
+                    2 => looked_at.push(under(repeats, placement, &[&report])?),
+                    _ => of_node.push(instances(repeats)?),
                 }
             }
             if most_us.is_some() {
@@ -131,9 +142,10 @@ fn main() -> anyhow::Result<ExitCode> {
         };
         let (inherited, is_inherited) = said(&inherited)?;
         let (looked_at, is_looked_at) = said(&looked_at)?;
-        is_kept &= is_inherited && is_looked_at;
+        let (of_node, is_of_node) = said(&of_node)?;
+        is_kept &= is_inherited && is_looked_at && is_of_node;
         let mut line = format!(
-            "{work:15} x {repeats}: alone {:.2} s, run {inherited}, --report {looked_at}",
+            "{work:15} x {repeats}: alone {:.2} s, run {inherited}, --report {looked_at}, --each-node --files {of_node}",
             median(&plain).context("no time was taken")?
         );
         if let (Some(most), Some(cost)) = (most_us, median(&followed)) {

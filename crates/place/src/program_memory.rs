@@ -47,7 +47,7 @@ pub enum SharedKind {
     Memfd,
     /// mmap(2) without a file.
     Unnamed,
-    /// A file of hugetlbfs.
+    /// A file of hugetlbfs, or huge pages that are shared without one.
     HugePages,
 }
 

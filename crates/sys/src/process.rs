@@ -305,10 +305,9 @@ fn kind_of(line: &str) -> MappingKind {
     let kind = words.find_map(|word| match word {
         "stack" => Some(MappingKind::Stack),
         "heap" => Some(MappingKind::Heap),
-        // What the kernel calls huge pages that no file system of the user's holds.
-        word if word.starts_with("file=/anon_hugepage") => Some(MappingKind::Anonymous),
         word if shared(word).is_some() => shared(word).map(|&(_, kind)| MappingKind::Shared(kind)),
-        // Pages that the process has changed for itself are no file's.
+        // Pages that the process has changed for itself are no file's; `/anon_hugepage` is what the kernel
+        // calls huge pages that no file system of the user's holds, shared or not.
         word if word.starts_with("file=") && is_huge => Some(match own_pages(line) {
             0 => MappingKind::Shared(SharedMemory::HugePages),
             _ => MappingKind::Anonymous,
@@ -335,6 +334,7 @@ mod tests {
 7f0000200000 weighted interleave:0,2 anon=32 dirty=32 N0=24 N2=8 kernelpagesize_kB=4
 7f0000220000 default
 7f0000400000 prefer:3 file=/anon_hugepage\\040(deleted) huge anon=3 dirty=3 N3=3 kernelpagesize_kB=2048
+7f0000580000 prefer:3 file=/anon_hugepage\\040(deleted) huge dirty=2 N3=2 kernelpagesize_kB=2048
 7f0000600000 default file=/dev/zero\\040(deleted) dirty=5 N2=5 kernelpagesize_kB=4
 7f0000650000 default file=/SYSV00000000\\040(deleted) dirty=5 N2=5 kernelpagesize_kB=4
 7f0000660000 default file=/memfd:a\\040(deleted) huge dirty=1 N2=1 kernelpagesize_kB=2048
@@ -357,6 +357,7 @@ mod tests {
                 (MappingKind::Anonymous, [(1, 15)].into(), 15),
                 (MappingKind::Anonymous, [(0, 24), (2, 8)].into(), 32),
                 (MappingKind::Anonymous, [(3, 3)].into(), 3),
+                (MappingKind::Shared(SharedMemory::HugePages), [(3, 2)].into(), 0),
                 (MappingKind::Shared(SharedMemory::Unnamed), [(2, 5)].into(), 0),
                 (MappingKind::Shared(SharedMemory::SystemV), [(2, 5)].into(), 0),
                 (MappingKind::Shared(SharedMemory::Memfd), [(2, 1)].into(), 0),

@@ -42,8 +42,7 @@ where the program was not started (wrong options, a placement that cannot be had
 cannot be executed, 127 where there is none; 1 with --verify where the placement is slower.";
 
 /// What says otherwise where a program runs, or what is told of it.
-const NOT_OF_INSTANCES: [&str; 6] =
-    ["placement", "near", "record", "set_kernel_weights", "report", "verify"];
+const NOT_OF_INSTANCES: [&str; 5] = ["placement", "near", "record", "set_kernel_weights", "verify"];
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -77,7 +76,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub files: bool,
     /// Say at its end what was asked for and where its memory and threads were seen, or write that
-    /// to FILE as JSON (docs/schema/nearfar.run-2.json)
+    /// to FILE as JSON (docs/schema/nearfar.run-2.json; of instances nearfar.run-instances-1.json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub report: Option<Option<PathBuf>>,
     /// Say all of that, and not the first screen alone

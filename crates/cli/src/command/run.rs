@@ -39,8 +39,7 @@ pub fn run(arguments: &RunArguments) -> ExitStatus {
 fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     let mut told = Told::of(arguments);
     if let Some(Some(path)) = &arguments.report {
-        let file = WritableFile::find(path)
-            .with_context(|| format!("cannot write the report '{}'", path.display()))?;
+        let file = WritableFile::find(path).with_context(|| unwritten(path))?;
         told.file = Some((path.clone(), file));
     }
     let placed = match Placed::by(arguments)? {
@@ -280,9 +279,7 @@ impl Told {
         };
         let written = output::json_line(&report).and_then(|json| Ok(file.write(json.as_bytes())?));
         if let Err(error) = written {
-            output::complain(
-                &error.context(format!("cannot write the report '{}'", path.display())),
-            );
+            output::complain(&error.context(unwritten(&path)));
         }
     }
 
@@ -362,6 +359,10 @@ fn meant(word: &str) -> Option<String> {
     let nearest = nearest_name(name, options.iter().map(String::as_str));
     let meant = nearest.map_or_else(String::new, |option| format!("did you mean {option}? "));
     Some(format!("{meant}options of nearfar stand before --"))
+}
+
+pub(super) fn unwritten(report: &Path) -> String {
+    format!("cannot write the report '{}'", report.display())
 }
 
 /// The status where a program cannot be started.

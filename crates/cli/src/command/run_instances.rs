@@ -12,16 +12,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_document::{EndedInstance, instances_answer};
+use nearfar_document::{EndedInstance, EndedInstances};
 use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
 use nearfar_place::{
     InstanceEnd, NotLaunched, await_instances, await_signals, end_instances, launch,
 };
 use nearfar_sys::{AwaitedSignals, monotonic_ns};
 
-use super::run::status_number;
+use super::run::{status_number, unwritten};
 use crate::args::RunArguments;
 use crate::exit_status::ExitStatus;
+use crate::written_file::WritableFile;
 use crate::{live_machine, output};
 
 /// After the last instance has ended, what still holds its output may print for so long.
@@ -42,6 +43,12 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
     if let ([only], false) = (places.as_slice(), arguments.quiet) {
         output::say(&format!("nearfar: one instance, on node {}: there is no other", only.nodes));
     }
+    let report = match &arguments.report {
+        Some(Some(path)) => {
+            Some((path, WritableFile::find(path).with_context(|| unwritten(path))?))
+        }
+        _ => None,
+    };
     let outputs = outputs(&places, arguments.output.as_deref())?;
     let awaited = await_signals().context("cannot wait for signals")?;
     let (sender, silent) = channel();
@@ -78,16 +85,20 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
         is_over
     });
     wait_for_silence(&silent);
+    let told = places.iter().zip(&mut reports).filter_map(|(place, report)| {
+        let end = ended.iter().find(|end| end.index == place.index)?;
+        Some(told(place, end, report))
+    });
+    let told = EndedInstances::new(told.collect());
     if !arguments.quiet {
-        let all: Vec<EndedInstance> = places
-            .iter()
-            .zip(&mut reports)
-            .filter_map(|(place, report)| {
-                let end = ended.iter().find(|end| end.index == place.index)?;
-                Some(told(place, end, report))
-            })
-            .collect();
-        output::say_answer(&instances_answer(&all), true);
+        output::say_answer(&told.answer(), true);
+    }
+    if let Some((path, file)) = report {
+        let written = output::json_line(&told).and_then(|json| Ok(file.write(json.as_bytes())?));
+        // The programs have ended: their status counts.
+        if let Err(error) = written.with_context(|| unwritten(path)) {
+            output::complain(&error);
+        }
     }
     let failed = ended.iter().find(|end| !end.status.success());
     Ok(failed.map_or(ExitStatus::Done, |end| ExitStatus::OfProgram(status_number(end.status))))
@@ -219,17 +230,13 @@ fn wait_for_silence(silent: &Receiver<()>) {
 }
 
 fn told(place: &Place, end: &InstanceEnd, report: &mut ReportFile) -> EndedInstance {
-    let report = report.read();
-    let of_node =
-        |(node, bytes): (&String, &serde_json::Value)| Some((node.parse().ok()?, bytes.as_u64()?));
-    let by_node = report["memory"]["own_bytes_by_node"].as_object();
-    let absent = || report["memory_absent"].as_str().unwrap_or("it left no report").to_string();
     EndedInstance {
         index: place.index,
         nodes: place.nodes.clone(),
+        cpus: place.cpus.clone(),
         status: status_number(end.status),
         seconds: end.took.as_secs_f64(),
-        memory: by_node.map(|by| by.iter().filter_map(of_node).collect()).ok_or_else(absent),
+        report: report.read(),
     }
 }
 

@@ -5,7 +5,7 @@ use nearfar_lab::Ended;
 use serde_json::Value;
 
 use crate::boot::{NEW, OLD};
-use crate::{in_guest, left};
+use crate::{in_guest, left, shared_memory};
 
 const SCRIPT: &str = r#"
     echo 0 >/proc/sys/kernel/numa_balancing
@@ -45,7 +45,9 @@ fn lines(ended: &Ended, file: &str) -> Vec<(usize, String)> {
 }
 
 fn held(suite: &'static str) {
-    let (_, ended) = in_guest("amd-2p", suite, 384, &[], SCRIPT);
+    let script = format!("{SCRIPT}{}", shared_memory::SCRIPT);
+    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script);
+    shared_memory::judge(&ended);
     let said = |file: &str| left(&ended, &format!("each.{file}"));
     for user in ["root", "nobody"] {
         let error = said(&format!("{user}.err"));

@@ -20,6 +20,7 @@ mod run;
 mod run_expected;
 mod run_launch;
 mod sensitivity;
+mod shared_memory;
 mod table;
 mod turns;
 mod workloads;
@@ -30,8 +31,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Ended, Guest, GuestMachine, Kernel, Programs, build_lab_program, build_touchers, find_kernel,
-    guest_machines,
+    Ended, Guest, GuestMachine, Kernel, Programs, build_lab_program, build_load, build_touchers,
+    find_kernel, guest_machines,
 };
 
 use nearfar_record::Absence;
@@ -47,9 +48,10 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
         let under_filter = build_lab_program("under_filter", nearfar)?;
         let folder = tempfile::tempdir().unwrap();
         let touchers = build_touchers(folder.path())?;
+        let load = build_load(folder.path())?;
         // What `nearfar ps` prints to be typed; busybox has a shorter taskset.
         let tools = ["migratepages", "taskset"].map(|name| Path::new("/usr/bin").join(name));
-        let mut programs = vec![nearfar, &under_filter];
+        let mut programs = vec![nearfar, &under_filter, &load];
         programs.extend(tools.iter().map(PathBuf::as_path));
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use nearfar_document::{
     AdvisedDevice, AdvisedPlacement, ArrangedInstances, Comparison, DoctorChecks, DryRun,
-    KernelList, MachineList, MeasuredRecord, ModelResult, ModelsOfRecord, PredictedAccesses,
-    ProgramRuns, RecordDoctor, RecordList, Report, ReproducedPapers, ShownRecord, Topology,
-    TopologyExport, WorkloadList, csv_row_schema,
+    EndedInstances, KernelList, MachineList, MeasuredRecord, ModelResult, ModelsOfRecord,
+    PredictedAccesses, ProgramRuns, RecordDoctor, RecordList, Report, ReproducedPapers,
+    ShownRecord, Topology, TopologyExport, WorkloadList, csv_row_schema,
 };
 use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 49] = [
+const FORMATS: [(&str, Generate); 50] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -73,6 +73,7 @@ const FORMATS: [(&str, Generate); 49] = [
     ("nearfar.reproduce/1", schema::<ReproducedPapers>),
     ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),
     ("nearfar.run/2", schema::<RunReport>),
+    ("nearfar.run-instances/1", schema::<EndedInstances>),
     ("nearfar.sensitivity/4", schema::<ProgramRuns>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/3", schema::<ShownRecord>),

@@ -3,7 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::run::run;
+use crate::schema::hold;
 use crate::support::{nearfar, text};
 
 fn each(options: &[&str], script: &str) -> (Option<i32>, String, String) {
@@ -25,6 +28,20 @@ fn an_instance_knows_its_place_and_its_lines_have_its_index() {
     assert!(error.contains("[0] error\n"), "{error}");
     // The table, with its row of the status.
     assert!(error.contains("own memory by node"), "{error}");
+}
+
+#[test]
+fn the_report_has_every_instance_s_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.json");
+    let option = format!("--report={}", file.display());
+    let (status, ..) = each(&["--follow", &option], "exit 3");
+    assert_eq!(status, Some(3));
+    let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    hold(&report);
+    let instance = &report["instances"][0];
+    assert_eq!((&instance["index"], &instance["status"]), (&0.into(), &3.into()), "{report:#}");
+    assert_eq!(instance["report"]["memory"]["method"], "at_end", "{report:#}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn shared_words(kind: SharedKind) -> &'static str {
         SharedKind::Posix => "shared memory of POSIX (/dev/shm)",
         SharedKind::Memfd => "shared memory of memfd_create",
         SharedKind::Unnamed => "shared memory without a file",
-        SharedKind::HugePages => "files of hugetlbfs",
+        SharedKind::HugePages => "shared huge pages (hugetlbfs)",
     }
 }
 

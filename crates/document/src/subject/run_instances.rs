@@ -1,9 +1,9 @@
 //! What became of the instances of a program.
 
-use std::collections::BTreeMap;
-
-use nearfar_machine::NodeSet;
+use nearfar_machine::{CpuSet, NodeSet};
 use nearfar_units::Bytes;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::figures::significant;
 use crate::answer::Answer;
@@ -12,38 +12,64 @@ use crate::table::{Cell, Column, Table};
 /// Instances that the first screen has room for.
 const FIRST_INSTANCES: usize = 32;
 
+/// What became of the instances of a program; `run --each-node --report=FILE` writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EndedInstances {
+    pub schema: &'static str,
+    pub instances: Vec<EndedInstance>,
+}
+
 /// How an instance ended, and where its memory was.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndedInstance {
     pub index: usize,
     /// The nodes that it was on.
     pub nodes: NodeSet,
+    /// The CPUs that it could use.
+    pub cpus: CpuSet,
     /// As a shell tells it: its status, or 128 and the number of the signal.
     pub status: u8,
+    /// From the start of all to its end, s.
     pub seconds: f64,
-    /// Own memory by node, bytes; or why that is not known.
-    pub memory: Result<BTreeMap<u32, u64>, String>,
+    /// What the `nearfar run` that it was under reports; null where it left none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<nearfar_place::RunReport>"))]
+    pub report: Value,
 }
 
-/// For people, a row for each.
-pub fn instances_answer(all: &[EndedInstance]) -> Answer {
-    let row = |it: &EndedInstance| {
-        let memory = match &it.memory {
-            Ok(by_node) => {
-                let of_node = |(node, bytes): (&u32, &u64)| format!("{} on {node}", Bytes(*bytes));
-                Cell::Text(by_node.iter().map(of_node).collect::<Vec<_>>().join(", "))
-            }
-            Err(why) => Cell::not_measured(why),
-        };
-        vec![
-            Cell::text(it.index),
-            Cell::text(&it.nodes),
-            Cell::text(it.status),
-            Cell::Text(significant(it.seconds, 3)),
-            memory,
-        ]
+impl EndedInstances {
+    pub fn new(instances: Vec<EndedInstance>) -> Self {
+        Self { schema: "nearfar.run-instances/1", instances }
+    }
+
+    /// For people, a row for each.
+    pub fn answer(&self) -> Answer {
+        let columns = ["instance", "node", "status", "time, s", "own memory by node"];
+        let rows = self.instances.iter().map(row);
+        let table = Table::new("", columns.map(Column::words), rows);
+        Answer::default().and_table(table, FIRST_INSTANCES)
+    }
+}
+
+fn row(it: &EndedInstance) -> Vec<Cell> {
+    let memory = match it.report["memory"]["own_bytes_by_node"].as_object() {
+        Some(by_node) => {
+            let of_node = |(node, bytes): (&String, &Value)| {
+                Some(format!("{} on {node}", Bytes(bytes.as_u64()?)))
+            };
+            Cell::Text(by_node.iter().filter_map(of_node).collect::<Vec<_>>().join(", "))
+        }
+        None => {
+            let why = it.report["memory_absent"].as_str();
+            Cell::not_measured(why.unwrap_or("it left no report"))
+        }
     };
-    let columns = ["instance", "node", "status", "time, s", "own memory by node"];
-    let table = Table::new("", columns.map(Column::words), all.iter().map(row));
-    Answer::default().and_table(table, FIRST_INSTANCES)
+    vec![
+        Cell::text(it.index),
+        Cell::text(&it.nodes),
+        Cell::text(it.status),
+        Cell::Text(significant(it.seconds, 3)),
+        memory,
+    ]
 }
