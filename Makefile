@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy man clean
+.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -53,6 +53,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
+	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
@@ -110,6 +111,13 @@ accuracy: ## how often models are right, here and where the truth is known, agai
 	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation" \
 	    "runtime --bench regret" "advise --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
+
+packages: web ## a wheel and Debian's packages into target, each tried in a fresh minimal Debian
+	@scripts/install-packages build packages
+	cargo build --release --locked -p nearfar -p nearfar-c
+	scripts/debian-packages
+	scripts/wheel
+	scripts/try-packages
 
 man: ## manual pages into target/man
 	mkdir -p target/man
