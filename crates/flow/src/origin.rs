@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nearfar_units::excerpt;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -77,8 +78,9 @@ const SELECTORS: [&str; 16] = [
     "to_package",
 ];
 
-/// Keys of more.
+/// With these a hostile file takes no time.
 const MOST_KEYS: usize = 256;
+const MOST_FIGURES: usize = 4096;
 
 pub(crate) fn origin(file: &MachineFile) -> Result<Origin, BadKey> {
     for (key, source) in bounds::entries("source", &file.source)? {
@@ -120,18 +122,19 @@ pub(crate) fn check(table: &Table) -> Result<(), BadKey> {
         told.extend(assumed.keys().map(String::as_str));
     }
     let keys = keys(table);
+    bounds::at_most("the keys of source and assumed", told.len(), MOST_KEYS)?;
+    bounds::at_most("the keys of a file with a source", keys.len(), MOST_FIGURES)?;
     let is_of = |key: &str, told: &str| {
         key.strip_prefix(told).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     if let Some(key) = keys.iter().find(|key| !told.iter().any(|told| is_of(key, told))) {
         let why =
             "is from no source and not assumed; name it in the `of` of a source or in assumed";
-        return Err(BadKey::new(key, why));
+        return Err(BadKey::new(excerpt(key), why));
     }
     match told.iter().find(|told| !keys.iter().any(|key| is_of(key, told))) {
         Some(stale) => {
-            let stale: String = stale.chars().take(80).collect();
-            let why = format!("speaks of {stale:?}, which the file does not give");
+            let why = format!("speaks of \"{}\", which the file does not give", excerpt(stale));
             Err(BadKey::new("source or assumed", why))
         }
         None => Ok(()),

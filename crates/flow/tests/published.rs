@@ -132,6 +132,11 @@ fn a_file_with_a_source_says_of_every_key_where_it_is_from() {
         ("\"matrix\", ", "\"matrix.latency_ns\", ", ["matrix.all_threads", "from no source"]),
         ("\"node\"]", "\"node\", \"link\"]", ["speaks of", "link"]),
         ("[assumed]\n", "[assumed]\nqueue = \"ours\"\n", ["speaks of", "queue"]),
+        (
+            "[assumed]\n",
+            "[kernels]\n\"\\u001b[31m\" = 1\n[assumed]\n",
+            ["kernels.", "from no source"],
+        ),
         ("a note", "", ["source[0].title", "1 to 200"]),
     ] {
         assert_refused(parse_machine("small.toml", &text(&sound.replace(from, to))), &words);
