@@ -107,7 +107,7 @@ bench: web ## what costs time beside others or a promise: kernels, topology, sta
 
 accuracy: ## how often models are right, here and where the truth is known, against what is promised
 	@scripts/install-packages build
-	@missed=0; for bench in "model --bench accuracy" "reproduce --bench recovery" \
+	@missed=0; for bench in "model --bench accuracy" "reproduce --bench recovery" "reproduce --bench published" \
 	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation" \
 	    "runtime --bench regret" "advise --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed

@@ -92,7 +92,7 @@ pub use kernels::{KernelList, ListedKernel};
 pub(crate) use latency::{cell as latency_cell, share_words, walk_words};
 pub use list::RecordList;
 pub use machine::Topology;
-pub use machines::{MachineList, MachineTitle};
+pub use machines::{FigureOrigin, FigureSource, MachineList, MachineTitle};
 pub use model::{ModelsOfRecord, model_answer};
 pub use origin::{Origin, Seals};
 pub use overview::Overview;

@@ -85,7 +85,7 @@ fn cost(kept: &mut bool) {
             );
             let begun = Instant::now();
             let machine = name(77);
-            let told = Verdict::tell(&run.verdict(&machine), &machine, NOW, 1);
+            let told = Verdict::tell(&run.verdicts(&machine), &machine, NOW, 1);
             let milliseconds = 1e3 * begun.elapsed().as_secs_f64();
             assert!(told.line.contains("n77"), "{}", told.line);
             promise(

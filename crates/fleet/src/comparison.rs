@@ -402,32 +402,23 @@ impl FleetComparison {
     /// Leaves a verdict of each machine in the run's folder.
     ///
     /// # Errors
-    /// Where one cannot be written.
+    /// Where a file of them cannot be written; what was there before stays.
     pub fn write_verdicts(&self, folder: &RunFolder) -> Result<(), FleetError> {
-        let write = |machines: &[FleetMachine]| -> Result<(), FleetError> {
-            for machine in machines {
-                let path = folder.verdict(&machine.machine);
-                let write = || {
-                    let mut line = serde_json::to_vec(&self.verdict_of(machine))?;
-                    line.push(b'\n');
-                    match write_whole(&path, &line, false) {
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                            write_whole(&path, &line, false)
-                        }
-                        written => written,
-                    }
-                };
-                write().map_err(|cause| FleetError::Verdict { path: path.clone(), cause })?;
-            }
-            Ok(())
-        };
-        let (first, second) = self.machines.split_at(self.machines.len() / 2);
-        std::thread::scope(|scope| {
-            let other = scope.spawn(|| write(second));
-            write(first)?;
-            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
+        for machine in &self.machines {
+            let path = folder.verdicts(&machine.machine);
+            let lines = files.entry(path.clone()).or_default();
+            serde_json::to_writer(&mut *lines, &self.verdict_of(machine))
+                .map_err(|cause| FleetError::Verdict { path, cause: cause.into() })?;
+            lines.push(b'\n');
+        }
+        for (path, lines) in files {
+            path.parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| write_whole(&path, &lines, false))
+                .map_err(|cause| FleetError::Verdict { path, cause })?;
+        }
+        Ok(())
     }
 
     /// Machines with a verdict, by name.

@@ -5,7 +5,7 @@
 //! DIR/3f/n7.jsonl.zst, n7.summary.json       a machine's record and summary
 //! DIR/3f/n7~2.jsonl.zst, n7~2.summary.json   of its second measurement
 //! DIR/3f/n7.running.jsonl.zst                while it is measured; what a killed one leaves
-//! DIR/verdicts/3f/n7.json                    what `compare` left
+//! DIR/verdicts/3f.jsonl                      what `compare` left, a line for each machine
 //! ```
 //!
 //! Nothing is appended to a file that others write, and none appears before it is whole. 256 folders of the
@@ -67,8 +67,10 @@ impl RunFolder {
         self.folder.join("manifest.json")
     }
 
-    pub fn verdict(&self, machine: &MachineName) -> PathBuf {
-        self.folder.join("verdicts").join(shard(machine)).join(format!("{machine}.json"))
+    /// The file that holds a machine's verdict, with those of about one in 256 machines: a file for each takes
+    /// longer to write than all of them to compare.
+    pub fn verdicts(&self, machine: &MachineName) -> PathBuf {
+        self.folder.join("verdicts").join(format!("{}.jsonl", shard(machine)))
     }
 
     /// Takes the next measurement of a machine: its record's file is made, and no other process gets the same.

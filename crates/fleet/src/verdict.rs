@@ -1,4 +1,4 @@
-//! What `compare` leaves of each machine: one small file, so that a health check reads nothing else.
+//! What `compare` leaves of each machine: a line of a small file, so that a health check reads nothing else.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -75,7 +75,20 @@ impl Verdict {
         }
     }
 
-    /// What is told of the machine whose verdict is at `path`, at a time (RFC 3339), of no measurement older than
+    /// A machine's among lines of them; where it is not there and a line cannot be read, that one may be its own.
+    fn find(lines: &[u8], machine: &MachineName) -> Result<Option<Self>, String> {
+        let mut unread = None;
+        for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            match Self::read(line) {
+                Ok(verdict) if verdict.machine == *machine => return Ok(Some(verdict)),
+                Ok(_) => {}
+                Err(why) => unread = Some(why),
+            }
+        }
+        unread.map_or(Ok(None), Err)
+    }
+
+    /// What is told of a machine whose verdict is a line of the file at `path`, at a time (RFC 3339), of no measurement older than
     /// `most_seconds`.
     pub fn tell(path: &Path, machine: &MachineName, now: &str, most_seconds: i64) -> ToldVerdict {
         let unknown = |why: &str| told(machine, VerdictKind::Unknown, why);
@@ -84,15 +97,14 @@ impl Verdict {
             File::open(path)?.take(MAX_VERDICT_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let verdict = match read() {
-            Ok(bytes) => Self::read(&bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return unknown("was in no comparison of this folder");
-            }
+        let found = match read() {
+            Ok(bytes) => Self::find(&bytes, machine),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.to_string()),
         };
-        let verdict = match verdict {
-            Ok(verdict) => verdict,
+        let verdict = match found {
+            Ok(Some(verdict)) => verdict,
+            Ok(None) => return unknown("was in no comparison of this folder"),
             Err(why) => return unknown(&format!("its verdict cannot be read: {why}")),
         };
         let day = |time: &str| time.split('T').next().unwrap_or_default().to_string();
@@ -140,7 +152,7 @@ mod tests {
 
     fn line(verdict: VerdictKind, why: &str, now: &str) -> ToldVerdict {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("n7.json");
+        let path = folder.path().join("3f.jsonl");
         let machine: MachineName = "n7".parse().unwrap();
         let verdict = Verdict {
             schema: VERDICT_SCHEMA.into(),
@@ -150,8 +162,17 @@ mod tests {
             measured: Some("2026-11-20T10:00:00Z".into()),
             compared: "2026-11-20T11:00:00Z".into(),
         };
-        fs::write(&path, serde_json::to_vec(&verdict).unwrap()).unwrap();
-        Verdict::tell(&path, &machine, now, 7 * 86400)
+        let own = serde_json::to_string(&verdict).unwrap();
+        let other = own.replace("n7", "n8").replace(verdict.verdict.as_str(), "unknown");
+        fs::write(&path, format!("{other}\n{own}\n")).unwrap();
+        let found = Verdict::tell(&path, &machine, now, 7 * 86400);
+        fs::write(&path, format!("{other}\n{}", &own[..own.len() / 2])).unwrap();
+        let torn = Verdict::tell(&path, &machine, now, 7 * 86400);
+        assert!(torn.line.contains("cannot be read"), "{}", torn.line);
+        fs::write(&path, other).unwrap();
+        let absent = Verdict::tell(&path, &machine, now, 7 * 86400);
+        assert!(absent.line.contains("was in no comparison"), "{}", absent.line);
+        found
     }
 
     #[test]

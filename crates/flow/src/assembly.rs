@@ -12,7 +12,7 @@ use crate::layout::lay_out_machine;
 use crate::machine_file::{KernelBehaviour, KernelEntry, MachineFile, check_variants, required};
 use crate::pair_selection::Pairs;
 use crate::simulated_machine::SimulatedMachine;
-use crate::{cache_roof, hybrid, latency, simulated_device};
+use crate::{cache_roof, hybrid, latency, origin, simulated_device};
 
 /// From below what any core runs at to above it.
 const GHZ: RangeInclusive<f64> = 0.01..=100.0;
@@ -54,9 +54,11 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
         variants,
         kernels,
         capacities,
-        noise: file.noise,
         real_time,
+        origin: origin::origin(&file)?,
+        published: origin::published(&file),
         paper: file.paper,
+        noise: file.noise,
         faults: file.fault,
         text: text.into(),
     })

@@ -28,7 +28,7 @@ use nearfar_machine::{Initiator, Machine};
 use crate::bounds::{self, BadKey, FRACTION, GIGA};
 use crate::capacities::{Capacities, ControllerPressure, DemandCurve, Part, SharedLink};
 use crate::machine_file::MachineFile;
-use crate::pair_figures::{Figures, entry_figures, every_count, pair_figures};
+use crate::pair_figures::{Figures, entry_figures, every_count, matrix_figures, pair_figures};
 use crate::pair_selection::{Pair, Pairs};
 use crate::shared_parts::{Controllers, controllers, issue_limits, links, pressed_nodes};
 
@@ -51,7 +51,8 @@ pub(crate) fn calibrate(
 ) -> Result<Vec<Capacities>, BadKey> {
     let initiators = machine.initiators();
     let said = entry_figures(file, variants)?;
-    let figures = pair_figures(file, &said, pairs, variants.len())?;
+    let matrix = matrix_figures(file, pairs, variants.len())?;
+    let figures = pair_figures(file, &said, &matrix, pairs, variants.len())?;
     let columns = machine.nodes.len();
     let Controllers { capacity, interference } = controllers(file, machine)?;
     let shared = Capacities {

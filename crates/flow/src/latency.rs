@@ -127,7 +127,7 @@ fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
     }
 }
 
-/// What the entries say of each pair, the later prevailing, and families before all.
+/// What the entries say of each pair, the later prevailing, then the matrix, and families before all.
 fn idle(
     file: &MachineFile,
     pairs: &Pairs,
@@ -142,6 +142,10 @@ fn idle(
             let Pair { row, column, .. } = pairs.all[pair];
             idle[row][column] = Some(ns);
         }
+    }
+    let matrix = file.matrix.latency_ns.as_deref();
+    for (pair, ns) in pairs.cells("matrix.latency_ns", matrix, &NANOSECONDS)? {
+        idle[pairs.all[pair].row][pairs.all[pair].column] = Some(ns);
     }
     for (row, of_row) in idle.iter_mut().zip(families) {
         for (ns, family) in row.iter_mut().zip(of_row) {

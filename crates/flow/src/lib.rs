@@ -24,6 +24,7 @@ mod machine_file;
 mod machine_reader;
 mod mix_name;
 mod noise;
+mod origin;
 mod pair_figures;
 mod pair_selection;
 mod path;
@@ -48,9 +49,10 @@ pub use latency_family::{FamilyCurve, LatencyFamily};
 pub use loads::Load;
 pub use machine_file::{ByAccess, KernelBehaviour};
 pub use machine_reader::{
-    builtin_machines, builtin_names, builtin_text, parse_machine, read_machine,
+    builtin_machines, builtin_names, builtin_text, parse_machine, published_machines, read_machine,
 };
 pub use noise::{Disturbed, Disturber, Mode, ModeUnit, Noise, Outliers, UnboundMode};
+pub use origin::{Origin, Published, Source};
 pub use simulated_device::{Hub, SimulatedDevice};
 pub use simulated_machine::{KernelLoad, SimulatedMachine};
 pub use slopes::Slopes;

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::bounds::{self, BadKey};
 use crate::fault::Fault;
 use crate::noise::Noise;
+use crate::origin::Source;
 
 /// The keys of a file, over those of the one that it extends.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -47,6 +48,22 @@ pub(crate) struct MachineFile {
     pub noise: Noise,
     pub clock: ClockEntry,
     pub fault: Vec<Fault>,
+    pub matrix: MatrixEntry,
+    pub source: Vec<Source>,
+    pub assumed: BTreeMap<String, String>,
+    pub left_out: Vec<String>,
+}
+
+/// Figures of many pairs as they are printed: rows are nodes with cores, columns memory nodes, both ascending. A
+/// row may end early.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MatrixEntry {
+    pub latency_ns: Option<Vec<Vec<f64>>>,
+    /// GB/s.
+    pub all_threads: Option<Vec<Vec<f64>>>,
+    /// By kernel, GB/s of traffic. Nothing is simulated by it.
+    pub traffic: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -274,6 +291,14 @@ pub(crate) fn required<T>(key: &str, value: Option<T>) -> Result<T, BadKey> {
 }
 
 impl ByVariant {
+    /// The figure, where it is one for all variants.
+    pub fn of_all(&self) -> Option<f64> {
+        match self {
+            Self::All(value) => Some(*value),
+            Self::Each(_) => None,
+        }
+    }
+
     /// The figure of each variant; `None` for one that the entry leaves out.
     pub fn of_variants(
         &self,

@@ -11,6 +11,7 @@ use crate::assembly::assemble;
 use crate::bounds::BadKey;
 use crate::error::FlowError;
 use crate::machine_file::MachineFile;
+use crate::origin;
 use crate::simulated_machine::SimulatedMachine;
 
 /// Name and file of each built-in machine.
@@ -42,13 +43,37 @@ const BUILTIN: [(&str, &str); 22] = [
     ("xeon-8568-cxl", include_str!("../../../machines/xeon-8568-cxl.toml")),
 ];
 
-/// Name and title of each built-in machine.
+/// Machines of published figures: each value is from a source, or said to be assumed.
+const PUBLISHED: [(&str, &str); 9] = [
+    ("cxl-2s-lisa", include_str!("../../../machines/published/cxl-2s-lisa.toml")),
+    ("ddr4-2s", include_str!("../../../machines/published/ddr4-2s.toml")),
+    ("epyc-9224-nps2-cxl", include_str!("../../../machines/published/epyc-9224-nps2-cxl.toml")),
+    ("epyc-9354p-nps1", include_str!("../../../machines/published/epyc-9354p-nps1.toml")),
+    ("epyc-9354p-nps4", include_str!("../../../machines/published/epyc-9354p-nps4.toml")),
+    ("skylake-uneven", include_str!("../../../machines/published/skylake-uneven.toml")),
+    ("xeon-6240", include_str!("../../../machines/published/xeon-6240.toml")),
+    ("xeon-6548y", include_str!("../../../machines/published/xeon-6548y.toml")),
+    ("xeon-8468-snc4", include_str!("../../../machines/published/xeon-8468-snc4.toml")),
+];
+
+/// Name and title of each built-in machine that is not of published figures alone.
 ///
 /// # Errors
 /// None in a build whose tests pass: each file is tested to be read.
 pub fn builtin_machines() -> Result<Vec<(String, String)>, FlowError> {
     let read = |(name, text): &(&str, &str)| parse_machine(name, text);
     BUILTIN.iter().map(read).map(|machine| machine.map(|it| (it.name, it.title))).collect()
+}
+
+/// The built-in machines whose files name the sources of their figures.
+///
+/// # Errors
+/// As [`builtin_machines`].
+pub fn published_machines() -> Result<Vec<SimulatedMachine>, FlowError> {
+    let mut machines: Vec<SimulatedMachine> =
+        builtin().map(|(name, text)| parse_machine(name, text)).collect::<Result<_, _>>()?;
+    machines.retain(|machine| !machine.origin.sources.is_empty());
+    Ok(machines)
 }
 
 /// A built-in machine by its name, or one from a file: what has a `/` or ends in
@@ -82,12 +107,16 @@ pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
 
 /// The file of a built-in machine.
 pub fn builtin_text(name: &str) -> Option<&'static str> {
-    BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    builtin().find(|(known, _)| *known == name).map(|(_, text)| text)
 }
 
 /// The names of the built-in machines.
 pub fn builtin_names() -> Vec<&'static str> {
-    BUILTIN.map(|(known, _)| known).into()
+    builtin().map(|(known, _)| known).collect()
+}
+
+fn builtin() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BUILTIN.into_iter().chain(PUBLISHED)
 }
 
 /// The same in a row.
@@ -124,10 +153,16 @@ const LONGEST_NAME: usize = 80;
 /// The keys of a file over those of the machines that it extends.
 fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
     let keys: MachineFile = toml::from_str(text).map_err(not_a_machine(file, text))?;
-    match &keys.extends {
-        None => Ok(keys),
-        Some(_) => table_of(file, text)?.try_into().map_err(not_a_machine(file, text)),
+    if keys.extends.is_none() && keys.source.is_empty() {
+        return Ok(keys);
     }
+    let table = table_of(file, text)?;
+    origin::check(&table).map_err(|BadKey { key, why }| FlowError::Key {
+        file: file.into(),
+        key,
+        why,
+    })?;
+    table.try_into().map_err(not_a_machine(file, text))
 }
 
 fn not_a_machine(file: &str, text: &str) -> impl Fn(toml::de::Error) -> FlowError {
@@ -150,13 +185,14 @@ fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
         known: known_names(),
     })?;
     let mut table = table_of(&base, text)?;
-    table.retain(|key, _| !["name", "title"].contains(&key));
+    table.retain(|key, _| !["name", "title", "left_out"].contains(&key));
     for (key, value) in own {
         match (table.get_mut(&key), value) {
             (Some(Value::Table(below)), Value::Table(above)) => below.extend(above),
             // Entries of repeated tables come after those of the base and so prevail over them.
             (Some(Value::Array(below)), Value::Array(above))
-                if key != "node" && below.iter().all(Value::is_table) =>
+                if !["node", "source"].contains(&key.as_str())
+                    && below.iter().all(Value::is_table) =>
             {
                 below.extend(above);
             }

@@ -71,10 +71,21 @@ pub(crate) fn entry_figures(
     entries.map(|(key, entry)| one_entry(&key, entry, variants)).collect()
 }
 
-/// Of every pair what the entries say, the later prevailing.
+/// What the matrix of a file says of each of its pairs, by their positions.
+pub(crate) fn matrix_figures(
+    file: &MachineFile,
+    pairs: &Pairs,
+    variants: usize,
+) -> Result<Vec<(usize, Vec<f64>)>, BadKey> {
+    let cells = pairs.cells("matrix.all_threads", file.matrix.all_threads.as_deref(), &GB_PER_S)?;
+    Ok(cells.into_iter().map(|(pair, value)| (pair, vec![value; variants])).collect())
+}
+
+/// Of every pair what the entries say, the later prevailing, and of pairs without a curve the matrix before all.
 pub(crate) fn pair_figures<'a>(
     file: &MachineFile,
     entries: &'a [EntryFigures],
+    matrix: &'a [(usize, Vec<f64>)],
     pairs: &Pairs,
     variants: usize,
 ) -> Result<Vec<Figures<'a>>, BadKey> {
@@ -92,6 +103,11 @@ pub(crate) fn pair_figures<'a>(
             if let Some(all_threads) = &said.all_threads {
                 *of_pair = Figures { all_threads: Some(all_threads), curve: None, ..*of_pair };
             }
+        }
+    }
+    for (pair, all_threads) in matrix {
+        if figures[*pair].curve.is_none() {
+            figures[*pair].all_threads = Some(all_threads);
         }
     }
     let last = |curve: &Curve| curve.last().map_or(0, |&(threads, _)| threads as usize);

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use nearfar_machine::{Machine, MemoryKind, Relation};
 
-use crate::bounds::BadKey;
+use crate::bounds::{self, BadKey};
 use crate::machine_file::{LinkEntry, MachineFile};
 
 /// A pair with everything that a selector can ask for.
@@ -90,6 +91,31 @@ impl Pairs {
                 format!("names [{from}, {to}]; a pair is a node with cores and a memory node"),
             )),
         }
+    }
+
+    /// The cells of a matrix with the positions of their pairs; rows are initiators, columns memory nodes.
+    pub fn cells(
+        &self,
+        key: &str,
+        matrix: Option<&[Vec<f64>]>,
+        allowed: &RangeInclusive<f64>,
+    ) -> Result<Vec<(usize, f64)>, BadKey> {
+        let mut cells = Vec::new();
+        for (row, of_row) in matrix.into_iter().flatten().enumerate() {
+            for (column, &value) in of_row.iter().enumerate() {
+                let key = format!("{key}[{row}][{column}]");
+                bounds::number(&key, value, allowed)?;
+                let is_own = |pair: &Pair| (pair.row, pair.column) == (row, column);
+                let position = self.all.iter().position(is_own).ok_or_else(|| {
+                    BadKey::new(
+                        key,
+                        "is of no pair: rows are nodes with cores, columns memory nodes",
+                    )
+                })?;
+                cells.push((position, value));
+            }
+        }
+        Ok(cells)
     }
 
     /// The positions of the pairs that an entry with these conditions is about: every one that is

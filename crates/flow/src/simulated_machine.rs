@@ -15,6 +15,7 @@ use crate::loads::{Ask, Load, rates_together};
 use crate::machine_file::KernelBehaviour;
 use crate::mix_name::MixCounts;
 use crate::noise::Noise;
+use crate::origin::{Origin, Published};
 use crate::simulated_device::{Hub, SimulatedDevice};
 use crate::utilisation;
 
@@ -56,6 +57,10 @@ pub struct SimulatedMachine {
     pub faults: Vec<Fault>,
     /// Time really slept / time on its own clock; 0 does not wait.
     pub real_time: f64,
+    /// Where its figures are from.
+    pub origin: Origin,
+    /// Those that were measured and published.
+    pub published: Published,
     /// The text of its file, from which [`crate::parse_machine`] makes it again.
     pub text: String,
 }

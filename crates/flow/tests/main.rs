@@ -11,6 +11,7 @@ mod machine_answers;
 mod machine_file;
 mod machines;
 mod paper_tables;
+mod published;
 mod slopes;
 mod solver;
 

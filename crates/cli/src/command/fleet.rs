@@ -127,7 +127,7 @@ fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
 
 fn verdict(arguments: &FleetVerdictArguments) -> anyhow::Result<ExitStatus> {
     let machine = name_of_this_machine(arguments.machine.as_deref())?;
-    let path = RunFolder::new(&arguments.folder).verdict(&machine);
+    let path = RunFolder::new(&arguments.folder).verdicts(&machine);
     let age = i64::try_from(arguments.max_age.as_secs()).unwrap_or(i64::MAX);
     let ToldVerdict { line, verdict } = Verdict::tell(&path, &machine, &now_utc(), age);
     output::print(&format!("{line}\n"))?;

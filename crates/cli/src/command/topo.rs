@@ -1,8 +1,8 @@
 //! `topo`: what a machine is.
 
 use anyhow::bail;
-use nearfar_document::{MachineList, Topology};
-use nearfar_flow::builtin_machines;
+use nearfar_document::{FigureOrigin, FigureSource, MachineList, MachineTitle, Topology};
+use nearfar_flow::{SimulatedMachine, builtin_names, read_machine};
 
 use super::topology_export;
 use crate::args::TopoArguments;
@@ -25,22 +25,43 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
         let topology = Topology::new(&record.header.machine);
         return output::answer(arguments.form(), &topology, || topology.recorded(&record));
     }
-    let machine = if let Some(name) = &source.simulate {
+    let topology = if let Some(name) = &source.simulate {
         if name == "list" {
             return list_simulated(arguments.json);
         }
-        nearfar_flow::read_machine(name)?.machine
+        let simulated = read_machine(name)?;
+        Topology::simulated(&simulated.machine, title(&simulated))
     } else if source.xml.is_some() || source.synthetic.is_some() {
-        foreign_machine::read(source)?
+        Topology::new(&foreign_machine::read(source)?)
     } else {
-        live_machine::read()?
+        Topology::new(&live_machine::read()?)
     };
-    let topology = Topology::new(&machine);
     output::answer(arguments.form(), &topology, || topology.answer())
 }
 
 /// `--simulate list`: the simulated machines that are built in.
 pub fn list_simulated(as_json: bool) -> anyhow::Result<ExitStatus> {
-    let view = MachineList::new(builtin_machines()?);
+    let titles = builtin_names().into_iter().map(|name| Ok(title(&read_machine(name)?)));
+    let view = MachineList::new(titles.collect::<anyhow::Result<_>>()?);
     output::answer(AnswerForm::short(as_json), &view, || view.answer())
+}
+
+fn title(simulated: &SimulatedMachine) -> MachineTitle {
+    let SimulatedMachine { name, title, paper, origin, .. } = simulated;
+    let sources = origin.sources.iter().cloned();
+    let sources = sources.map(|it| FigureSource { title: it.title, url: it.url, of: it.of });
+    MachineTitle {
+        name: name.clone(),
+        title: title.clone(),
+        origin: if !origin.sources.is_empty() {
+            FigureOrigin::Published
+        } else if paper.is_some() {
+            FigureOrigin::Paper
+        } else {
+            FigureOrigin::Ours
+        },
+        sources: sources.collect(),
+        assumed: origin.assumed.clone(),
+        left_out: origin.left_out.clone(),
+    }
 }

@@ -16,6 +16,7 @@ mod mutilated;
 mod plugins;
 mod profile;
 mod ps;
+mod published;
 mod readme;
 mod records;
 mod remedies;

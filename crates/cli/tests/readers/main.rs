@@ -29,12 +29,15 @@ fn corpus(reader: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut folders = vec![root.join("fuzz/corpus").join(reader)];
     match reader {
-        "machine_file" => folders.push(root.join("machines")),
+        "machine_file" => {
+            folders.extend(["machines", "machines/published"].map(|folder| root.join(folder)));
+        }
         "xml" => folders.push(root.join("crates/topology/tests/machines")),
         _ => {}
     }
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
-    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let paths = files.map(|file| file.unwrap().path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
     paths.sort();
     let all = paths.into_iter().map(|path| fs::read(path).unwrap());
     all.filter(|bytes| bytes.len() <= LARGEST).collect()

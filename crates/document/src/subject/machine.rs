@@ -10,6 +10,7 @@ use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 use serde::Serialize;
 
 use super::figures::count;
+use super::machines::MachineTitle;
 use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
@@ -29,6 +30,8 @@ pub struct Topology {
     pub l3_domains: Vec<CpuSet>,
     /// Channels with a module of ordinary memory.
     pub memory_channels: Outcome<usize>,
+    /// Of a simulated machine: where its figures are from; else null.
+    pub simulated: Option<MachineTitle>,
 }
 
 /// Rows of a table of the first screen.
@@ -42,12 +45,22 @@ impl Topology {
             l3_domains: machine.l3_domains(),
             memory_channels: machine.memory_channels().into(),
             machine: machine.clone(),
+            simulated: None,
         }
+    }
+
+    /// Of a simulated machine.
+    pub fn simulated(machine: &Machine, title: MachineTitle) -> Self {
+        Self { simulated: Some(title), ..Self::new(machine) }
     }
 
     /// For people.
     pub fn answer(&self) -> Answer {
-        let answer = self.told(Answer::saying(self.about(None)));
+        let mut first = Answer::saying(self.about(None));
+        for (shown, part) in self.simulated.iter().flat_map(MachineTitle::parts) {
+            first = first.and(shown, part);
+        }
+        let answer = self.told(first);
         let next = [
             ("nearfar topo --full", "initiators, caches, modules, what the firmware claims"),
             ("nearfar characterize", "measures what this machine reaches"),
