@@ -18,7 +18,7 @@ use nearfar_model::{
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
     Strategy, Workloads,
 };
-use nearfar_place::{FileList, ProcessList, RunReport};
+use nearfar_place::{FileList, MovedProcess, ProcessList, RunReport};
 use nearfar_record::{Line, Profile, ProgramProfile, Seal};
 use nearfar_workloads::{DeviceWorkloadReport, WorkloadReport};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 50] = [
+const FORMATS: [(&str, Generate); 51] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -56,6 +56,7 @@ const FORMATS: [(&str, Generate); 50] = [
     ("nearfar.machines/1", schema::<MachineList>),
     ("nearfar.machine-summary/1", schema::<MachineSummary>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
+    ("nearfar.move/1", schema::<MovedProcess>),
     ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
     ("nearfar.predict-curve/1", schema::<ModelResult<CurveAnswer>>),
