@@ -53,8 +53,8 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
-	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
+	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
 	@scripts/install-packages build host
@@ -112,7 +112,7 @@ accuracy: ## how often models are right, here and where the truth is known, agai
 	    "runtime --bench regret" "advise --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
 
-packages: web ## a wheel and Debian's packages into target, each tried in a fresh minimal Debian
+packages: web ## a wheel and Debian's packages into target, each tried in a fresh minimal Debian (as root, on Debian)
 	@scripts/install-packages build packages
 	cargo build --release --locked -p nearfar -p nearfar-c
 	scripts/debian-packages
