@@ -8,6 +8,7 @@ mod files;
 mod fleet;
 mod help_text;
 mod model;
+mod move_memory;
 mod predict;
 mod profile;
 mod ps;
@@ -35,6 +36,7 @@ pub use fleet::{
     FleetReportArguments, FleetVerdictArguments,
 };
 pub use model::{ModelArguments, ReproduceArguments};
+pub use move_memory::MoveArguments;
 pub use predict::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 pub use profile::{PressureKind, ProfileArguments};
 pub use ps::PsArguments;
@@ -174,6 +176,9 @@ pub enum Command {
     /// Running processes whose memory lies far from where they run
     #[command(after_help = ps::AFTER_HELP)]
     Ps(Box<PsArguments>),
+    /// Move the memory of a running process to the nodes of a placement, at a bounded rate
+    #[command(after_help = move_memory::AFTER_HELP)]
+    Move(Box<MoveArguments>),
     /// On which nodes files are in memory, who maps them, and putting them elsewhere
     #[command(after_help = files::AFTER_HELP)]
     Files(Box<FilesArguments>),

@@ -1,6 +1,6 @@
 //! Programs of the lab in C: one that touches memory and says itself where it lies, linked in the
-//! ways that programs are linked (`lab/programs/toucher.c`), and one that does what programs do with
-//! processes, threads and memory (`load.c`).
+//! ways that programs are linked (`lab/programs/toucher.c`), one that does what programs do with
+//! processes, threads and memory (`load.c`), and one that checks what it wrote (`keeper.c`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use crate::host_program::call;
 
 const TOUCHER: &str = include_str!("../../../lab/programs/toucher.c");
 const LOAD: &str = include_str!("../../../lab/programs/load.c");
+const KEEPER: &str = include_str!("../../../lab/programs/keeper.c");
 
 /// The programs by their names, and what the compiler is told for each.
 const PROGRAMS: [(&str, &[&str]); 3] = [
@@ -34,6 +35,14 @@ pub fn build_touchers(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// When there is no C compiler.
 pub fn build_load(folder: &Path) -> anyhow::Result<PathBuf> {
     compile(LOAD, folder, "load", &["-pthread"])
+}
+
+/// Compiles `keeper` into a folder; its path.
+///
+/// # Errors
+/// When there is no C compiler.
+pub fn build_keeper(folder: &Path) -> anyhow::Result<PathBuf> {
+    compile(KEEPER, folder, "keeper", &["-pthread"])
 }
 
 fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> anyhow::Result<PathBuf> {

@@ -15,7 +15,7 @@ mod lab_program;
 mod machine;
 mod programs;
 
-pub use c_program::{build_load, build_touchers};
+pub use c_program::{build_keeper, build_load, build_touchers};
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
 pub use kernel::{Kernel, find_kernel};

@@ -120,7 +120,7 @@ impl FileChange {
     }
 }
 
-/// Pages of a file that are not as they were asked to be.
+/// Pages that are not as they were asked to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StayedPages {
@@ -128,7 +128,7 @@ pub struct StayedPages {
     pub bytes: u64,
 }
 
-/// Why pages of a file stayed.
+/// Why pages stayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

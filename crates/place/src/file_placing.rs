@@ -3,62 +3,22 @@
 //! Pages are moved where they are (move_pages(2)), through a mapping of our own. What does not move that
 //! way, and is a copy of what is on a disk, is dropped and read again under the node's policy.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use nearfar_machine::MemoryPolicy;
-use nearfar_measure::native::Turn;
 use nearfar_sys::{
     CachedFile, CachedPages, Errno, FileStore, HUGE_PAGE_BYTES, MovedPages, Refusal,
     restore_thread_policy, set_thread_policy, thread_policy,
 };
 
 use crate::file_list::{FileChange, FileMemory, FileUser, StayedPages, WhyStayed};
-use crate::placement::Placement;
+use crate::page_deal::PageDeal;
 use crate::report::TOLERANCE;
-
-/// Blocks of a file per node, where it is large enough: shares are then within 1 %. A block has a base page
-/// at least and a huge page at most.
-const BLOCKS: u64 = 256;
 
 /// Bytes that are read again at once.
 const READ_BYTES: u64 = 1 << 20;
-
-/// Which node each block of a file goes to.
-#[derive(Debug)]
-pub struct FileDeal {
-    turn: Turn,
-    nodes: usize,
-    /// The share of each node.
-    pub shares: BTreeMap<u32, f64>,
-}
-
-impl FileDeal {
-    /// By a placement and the policy that it means here; `None` where it names no nodes, as `local`.
-    pub fn of(placement: &Placement, memory: &MemoryPolicy) -> Option<Self> {
-        let weights: BTreeMap<u32, u32> = match (placement, memory) {
-            (Placement::Local(Some(nodes)), _)
-            | (_, MemoryPolicy::Bind(nodes) | MemoryPolicy::Interleave(nodes)) => {
-                nodes.iter().map(|node| (node, 1)).collect()
-            }
-            (_, MemoryPolicy::Preferred(node)) => [(*node, 1)].into(),
-            (_, MemoryPolicy::Weighted(weights)) => weights.clone(),
-            (_, MemoryPolicy::FirstTouch) => return None,
-        };
-        let all: f64 = weights.values().map(|&weight| f64::from(weight)).sum();
-        let share = |(&node, &weight): (&u32, &u32)| (node, f64::from(weight) / all);
-        let shares = weights.iter().map(share).collect();
-        Some(Self { turn: Turn::new(&weights), nodes: weights.len(), shares })
-    }
-
-    /// A block that parts so much finely enough.
-    fn block_bytes(&self, bytes: u64, page_bytes: u64) -> u64 {
-        let fine = (bytes / (BLOCKS * self.nodes as u64)).max(1).next_power_of_two();
-        fine.clamp(page_bytes, page_bytes.max(HUGE_PAGE_BYTES as u64))
-    }
-}
 
 impl From<CachedPages> for FileMemory {
     fn from(found: CachedPages) -> Self {
@@ -88,13 +48,10 @@ impl Placing<'_> {
     /// When the kernel refuses; some pages may be elsewhere then.
     pub fn place(
         &self,
-        deal: &FileDeal,
+        deal: &PageDeal,
         before: &FileMemory,
     ) -> Result<(FileMemory, FileChange), Refusal> {
-        let node_of = |block: u64| {
-            let number = (block + self.first_block) % (1 << 31);
-            deal.turn.node_of(usize::try_from(number).unwrap_or_default())
-        };
+        let node_of = |block: u64| deal.node_of(block.wrapping_add(self.first_block));
         let mut block_bytes = deal.block_bytes(before.bytes(), self.page_bytes());
         let mut moved = 0;
         // Pages lie together in memory (folios) of up to a huge page, which move as a whole.

@@ -11,8 +11,9 @@ use nearfar_sys::{CachedFile, FileStore, Refusal};
 
 use crate::file_list::{FileChange, FileKind, FileList, FileMemory, FileUser, ListedFile};
 use crate::file_paths::files_at;
-use crate::file_placing::{FileDeal, Placing};
+use crate::file_placing::Placing;
 use crate::file_users::FileUsers;
+use crate::page_deal::PageDeal;
 
 /// What is done to files.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub enum FileTreatment {
     /// Nothing: they are looked at.
     Look,
     /// What is in memory of them goes to the nodes of a placement, whose text this is.
-    Place(String, FileDeal),
+    Place(String, PageDeal),
     /// It is dropped.
     Evict,
 }

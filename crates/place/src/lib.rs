@@ -25,10 +25,15 @@ mod listed_processes;
 mod loss;
 mod mending;
 mod metric_pattern;
+mod moved_process;
+mod moving;
 mod named_files;
 mod output_tail;
+mod pace;
+mod page_deal;
 mod pinning;
 mod placement;
+mod present_memory;
 mod process_family;
 mod process_list;
 mod profile;
@@ -47,7 +52,6 @@ pub use command_run::run_once;
 pub use file_list::{
     FileChange, FileKind, FileList, FileMemory, FileUser, ListedFile, StayedPages, WhyStayed,
 };
-pub use file_placing::FileDeal;
 pub use files::{FileTreatment, list_files};
 pub use instance_group::{InstanceEnd, await_instances, end_instances};
 pub use job::await_signals;
@@ -57,7 +61,10 @@ pub use listed_processes::{ListedNode, ListedProcess, NotListed, PassedOver, Pro
 pub use loss::Loss;
 pub use mending::Mending;
 pub use metric_pattern::{MetricPattern, PatternError};
+pub use moved_process::{MovedProcess, NotMoved, UndoneMove};
+pub use moving::{MoveQuestion, move_process};
 pub use named_files::{file_against, named_files};
+pub use page_deal::PageDeal;
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use process_list::{ProcessQuestion, list_processes};

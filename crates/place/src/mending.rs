@@ -8,9 +8,6 @@ use crate::far_memory::FarMemory;
 /// The share of CPU time or memory that counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
 
-/// A node with less than a part in this many of what is far is left as it is.
-const FEW: u64 = 20;
-
 /// What mends a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,10 +52,7 @@ impl Patient<'_> {
             }
             _ => (
                 format!("nearfar run --placement interleave:{} -- COMMAND", self.running_on),
-                Err(
-                    "its threads run on several nodes, and no command spreads pages that are there"
-                        .into(),
-                ),
+                self.spread(),
             ),
         };
         let (now, not_now) = match now {
@@ -66,21 +60,28 @@ impl Patient<'_> {
             Err(why) => (None, Some(why)),
         };
         let needed = now.as_deref().and_then(|command| command.split(' ').next());
-        let needs_package = needed.filter(|program| !has_program(program)).map(package_of);
+        let lacks = |program: &&str| *program == "taskset" && !has_program(program);
+        let needs_package = needed.filter(lacks).map(|_| "util-linux");
         Mending { now, needs_package, not_now, next_start }
     }
 
-    /// Its far memory goes to its home, or where that has no room for it, it goes to its memory.
+    /// Its memory goes to all nodes that it runs on.
+    fn spread(&self) -> Result<String, String> {
+        let nodes = self.running_on;
+        match self.memory_allowed.is_none_or(|allowed| nodes.is_subset(allowed)) {
+            true => Ok(format!("nearfar move --pid {} --files interleave:{nodes}", self.pid)),
+            false => Err(format!("its cpuset does not let it have memory on nodes {nodes}")),
+        }
+    }
+
+    /// Its memory goes to its home, or where that has no room for what is far, it goes to its memory.
     fn now(&self, home: u32) -> Result<String, String> {
         let pid = self.pid;
         let far = self.far.bytes.values().copied().fold(0, u64::saturating_add);
-        // A few pages of libraries are wherever another process has read them first.
-        let is_much = |(&node, &bytes): (&u32, &u64)| (bytes > far / FEW).then_some(node);
-        let from: NodeSet = self.far.bytes.iter().filter_map(is_much).collect();
         let is_allowed = self.memory_allowed.is_none_or(|nodes| nodes.contains(home));
         let has_room = self.free_at_home.is_none_or(|free| free > far);
         if is_allowed && has_room {
-            return Ok(format!("migratepages {pid} {from} {home}"));
+            return Ok(format!("nearfar move --pid {pid} --files bind:{home}"));
         }
         match &self.memory_home {
             Some((_, cpus)) if cpus.is_subset(self.cpus_allowed) && !cpus.is_empty() => {
@@ -90,11 +91,6 @@ impl Patient<'_> {
             _ => Err(format!("its cpuset does not let it have memory on node {home}")),
         }
     }
-}
-
-/// Where a program comes from.
-fn package_of(program: &str) -> &'static str {
-    if program == "taskset" { "util-linux" } else { "numactl" }
 }
 
 /// The node with nearly all of this memory.
@@ -156,11 +152,12 @@ mod tests {
             free,
         };
         let pages = mending(case(1.0, "0-3", Some("0-1"), Some(9 * GIB)), true);
-        assert_eq!(pages.now.as_deref(), Some("migratepages 71 1 0"));
+        assert_eq!(pages.now.as_deref(), Some("nearfar move --pid 71 --files bind:0"));
         assert_eq!(pages.next_start, "nearfar run --placement local:0 -- COMMAND");
         assert_eq!((pages.needs_package, &pages.not_now), (None, &None));
-        let lacking = mending(case(1.0, "0-3", None, None), false);
-        assert_eq!((lacking.now, lacking.needs_package), (pages.now, Some("numactl")));
+        let lacking = mending(case(1.0, "0-3", Some("1"), None), false);
+        assert_eq!(lacking.now.as_deref(), Some("taskset -a -c -p 2-3 71"));
+        assert_eq!(lacking.needs_package, Some("util-linux"));
         for (memory_allowed, free) in [(Some("0-1"), Some(GIB)), (Some("1"), Some(9 * GIB))] {
             let threads = mending(case(1.0, "0-3", memory_allowed, free), true);
             assert_eq!(threads.now.as_deref(), Some("taskset -a -c -p 2-3 71"));
@@ -168,7 +165,9 @@ mod tests {
             assert!(pinned.now.is_none() && pinned.not_now.is_some(), "{pinned:?}");
         }
         let spread = mending(case(0.5, "0-3", None, None), true);
-        assert!(spread.now.is_none() && spread.not_now.is_some());
+        assert_eq!(spread.now.as_deref(), Some("nearfar move --pid 71 --files interleave:0-1"));
+        let confined = mending(case(0.5, "0-3", Some("1"), None), true);
+        assert!(confined.now.is_none() && confined.not_now.is_some(), "{confined:?}");
         assert_eq!(spread.next_start, "nearfar run --placement interleave:0-1 -- COMMAND");
     }
 

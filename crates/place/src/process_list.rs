@@ -342,9 +342,10 @@ mod tests {
         );
         assert_eq!((ten.running_on.to_string(), ten.threads), ("0".into(), 2));
         let mending = ten.mending.as_ref().unwrap();
-        assert_eq!(mending.now.as_deref(), Some("migratepages 10 1 0"));
+        assert_eq!(mending.now.as_deref(), Some("nearfar move --pid 10 --files bind:0"));
         assert_eq!(thirteen.far_bytes_by_node, [(0, 2 << 30)].into());
-        assert!(thirteen.mending.as_ref().unwrap().now.is_none());
+        let spread = thirteen.mending.as_ref().unwrap().now.as_deref();
+        assert_eq!(spread, Some("nearfar move --pid 13 --files interleave:0-1"));
         let far: Vec<u64> = list.nodes.iter().map(|node| node.far_bytes >> 30).collect();
         let bytes: Vec<u64> = list.nodes.iter().map(|node| node.bytes >> 30).collect();
         assert_eq!((far, bytes), (vec![2, 6], vec![25, 11]));

@@ -158,14 +158,19 @@ impl MovedWeights {
                 HUGE_PAGE_BYTES >> 20
             ));
         }
-        if fs::read_to_string(NUMA_BALANCING).is_ok_and(|text| text.trim() != "0") {
-            notes.push(format!(
-                "the kernel's NUMA balancing is on and may move them again; turn it off by \
-                 {NUMA_BALANCING}"
-            ));
-        }
+        notes.extend(numa_balancing_note());
         notes
     }
+}
+
+/// What is to be known of pages that were moved, where the kernel moves pages itself.
+pub(crate) fn numa_balancing_note() -> Option<String> {
+    let is_on = fs::read_to_string(NUMA_BALANCING).is_ok_and(|text| text.trim() != "0");
+    is_on.then(|| {
+        format!(
+            "the kernel's NUMA balancing is on and may move them again; turn it off by {NUMA_BALANCING}"
+        )
+    })
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod page_move;
 mod page_nodes;
 mod page_query;
 mod page_sizes;
+mod page_table;
 mod perf;
 mod policy;
 mod probe;
@@ -66,10 +67,15 @@ pub use mapped_files::{MappedFile, locked_mappings, mapped_files};
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
-pub use page_move::{MovedPages, move_pages, move_process_pages};
+pub use page_move::{
+    MovedPages, listed_page_nodes, move_listed_pages, move_pages, move_process_pages,
+};
 pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
-pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
+pub use page_sizes::{
+    HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes, mappings_with_huge_pages,
+};
+pub use page_table::{PageTable, PresentPage};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
 pub use policy::{
     KernelPolicy, bind_range, restore_thread_policy, set_thread_policy, thread_policy,

@@ -79,8 +79,8 @@ pub fn move_pages(
 /// that grows later keeps its blocks. A block is a base page or more. Pages that are there already
 /// are left alone.
 ///
-/// A huge page moves as a whole with its first base page: where blocks are as large as huge pages,
-/// those are asked about first.
+/// A huge page moves as a whole with one of its base pages: where blocks are as large as huge pages, one
+/// of each is asked for first.
 ///
 /// # Errors
 /// When the kernel refuses: the process is gone (`ESRCH`) or may not be looked into (`EPERM`). Some
@@ -91,17 +91,47 @@ pub fn move_process_pages(
     block_bytes: usize,
     node_of: impl Fn(usize) -> u32,
 ) -> Result<MovedPages, Refusal> {
-    let node_of = |page| node_of(page / block_bytes);
-    let mut moved_whole = 0;
-    if block_bytes >= HUGE_PAGE_BYTES {
-        let first = range.start().next_multiple_of(HUGE_PAGE_BYTES);
-        let whole = AddressRange::new(first, range.end().saturating_sub(first));
-        moved_whole = move_range(pid, whole, HUGE_PAGE_BYTES, Sharing::Alone, node_of)?.moved;
+    let whole = block_bytes >= HUGE_PAGE_BYTES;
+    let mut all = MovedPages::default();
+    for pages in batches(range, base_page_bytes()) {
+        all.add(move_listed_pages(pid, &pages, base_page_bytes(), whole, |page| {
+            node_of(page / block_bytes)
+        })?);
     }
-    let mut moved = move_range(pid, range, base_page_bytes(), Sharing::Alone, node_of)?;
-    moved.there = moved.there.saturating_sub(moved_whole);
-    moved.moved += moved_whole;
-    Ok(moved)
+    Ok(all)
+}
+
+/// Moves pages of a process, by their addresses in ascending order, to the nodes that `node_of` says by
+/// these; those that other processes map are left with `EACCES`. A page is `page_bytes` long. With
+/// `whole` some may lie in huge pages, which move as a whole with one of their pages.
+///
+/// # Errors
+/// As [`move_process_pages`].
+pub fn move_listed_pages(
+    pid: u32,
+    pages: &[usize],
+    page_bytes: usize,
+    whole: bool,
+    node_of: impl Fn(usize) -> u32,
+) -> Result<MovedPages, Refusal> {
+    move_batch(pid, pages, page_bytes, Sharing::Alone, whole, &node_of)
+}
+
+/// The node of each of these pages of a process; `None` of those that are not there, or of which the
+/// kernel does not tell it.
+///
+/// # Errors
+/// As [`move_process_pages`].
+pub fn listed_page_nodes(
+    pid: u32,
+    pages: &[usize],
+    page_bytes: usize,
+) -> Result<Vec<Option<u32>>, Refusal> {
+    let node = |state| match state {
+        PageState::OnNode(node) => Some(node),
+        PageState::Absent | PageState::Unknown => None,
+    };
+    Ok(query_move_pages(pid, pages, page_bytes)?.into_iter().map(node).collect())
 }
 
 /// Moves pages of a process to the nodes that `node_of` says by their addresses.
@@ -114,28 +144,47 @@ pub(crate) fn move_range(
 ) -> Result<MovedPages, Refusal> {
     let mut all = MovedPages::default();
     for pages in batches(range, page_bytes) {
-        let find = || Strays::find(pid, &pages, page_bytes, &node_of);
-        let mut strays = find()?;
-        let there = strays.there;
-        let mut said = BTreeMap::new();
-        for _ in 0..ATTEMPTS {
-            let before = strays.count();
-            if before == 0 {
-                break;
-            }
-            said.clear();
-            for (&node, pages) in &strays.to_move {
-                request(pid, pages, node, sharing, &mut said)?;
-            }
-            strays = find()?;
-            if strays.count() >= before {
-                break;
-            }
-        }
-        let moved = strays.there.saturating_sub(there);
-        all.add(MovedPages { there, moved, left: strays.reasons(said) });
+        all.add(move_batch(pid, &pages, page_bytes, sharing, false, &node_of)?);
     }
     Ok(all)
+}
+
+fn move_batch(
+    pid: u32,
+    pages: &[usize],
+    page_bytes: usize,
+    sharing: Sharing,
+    whole: bool,
+    node_of: &impl Fn(usize) -> u32,
+) -> Result<MovedPages, Refusal> {
+    let find = || Strays::find(pid, pages, page_bytes, node_of);
+    let mut strays = find()?;
+    let there = strays.there;
+    let mut said = BTreeMap::new();
+    if whole {
+        for (&node, pages) in &strays.to_move {
+            let mut first_of_each = pages.clone();
+            first_of_each.dedup_by_key(|page| *page / HUGE_PAGE_BYTES);
+            request(pid, &first_of_each, node, sharing, &mut said)?;
+        }
+        strays = find()?;
+    }
+    for _ in 0..ATTEMPTS {
+        let before = strays.count();
+        if before == 0 {
+            break;
+        }
+        said.clear();
+        for (&node, pages) in &strays.to_move {
+            request(pid, pages, node, sharing, &mut said)?;
+        }
+        strays = find()?;
+        if strays.count() >= before {
+            break;
+        }
+    }
+    let moved = strays.there.saturating_sub(there);
+    Ok(MovedPages { there, moved, left: strays.reasons(said) })
 }
 
 /// Pages that are not where they should be.
@@ -314,6 +363,24 @@ mod tests {
             let again = move_process_pages(pid, range, block_bytes, node_of).unwrap();
             assert_eq!(again, MovedPages { there: pages, ..MovedPages::default() });
         }
+        assert!(mapping.as_f64().iter().all(|number| number.to_bits() == 1.5_f64.to_bits()));
+    }
+
+    /// Pages that lie apart, some huge and some not, are told and moved by their addresses.
+    #[test]
+    fn listed_pages_are_told_and_moved_one_by_one() {
+        let nodes: Vec<u32> = crate::usable_nodes("/".as_ref()).unwrap().iter().collect();
+        let mut mapping = Mapping::new(8 << 20, PageRequest::Transparent).unwrap();
+        mapping.as_f64_mut().fill(1.5);
+        let (pid, page) = (std::process::id(), base_page_bytes());
+        let all: Vec<usize> = AddressRange::from(&mapping).pages(page).collect();
+        let some: Vec<usize> = all.iter().copied().filter(|it| it / page % 3 > 0).collect();
+        let node_of = |address: usize| nodes[address / HUGE_PAGE_BYTES % nodes.len()];
+        let moved = move_listed_pages(pid, &some, page, true, node_of).unwrap();
+        assert_eq!((moved.pages(), moved.left()), (some.len() as u64, 0), "{moved:?}");
+        let found = listed_page_nodes(pid, &some, page).unwrap();
+        assert!(found.iter().zip(&some).all(|(node, &at)| *node == Some(node_of(at))));
+        assert_eq!(listed_page_nodes(pid, &[page], page).unwrap(), [None]);
         assert!(mapping.as_f64().iter().all(|number| number.to_bits() == 1.5_f64.to_bits()));
     }
 

@@ -2,8 +2,9 @@
 
 use anyhow::bail;
 use nearfar_document::file_list_answer;
+use nearfar_machine::CpuSet;
 use nearfar_place::{
-    FileChange, FileDeal, FileTreatment, Loss, Placement, Usable, list_files, resolve,
+    FileChange, FileTreatment, Loss, PageDeal, Placement, Usable, list_files, resolve,
 };
 
 use crate::args::FilesArguments;
@@ -13,13 +14,8 @@ use crate::{live_machine, output};
 pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
     let treatment = match &arguments.place {
         Some(placement) => match deal(placement)? {
-            Ok(deal) => FileTreatment::Place(placement.to_string(), deal),
-            Err(losses) => {
-                for loss in losses {
-                    output::say(&format!("nearfar: {placement}: cannot have {loss}"));
-                }
-                return Ok(ExitStatus::Refused);
-            }
+            Ok((deal, _)) => FileTreatment::Place(placement.to_string(), deal),
+            Err(losses) => return Ok(complain_of(placement, &losses)),
         },
         None if arguments.evict => FileTreatment::Evict,
         None => FileTreatment::Look,
@@ -28,8 +24,7 @@ pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
     let is_known = list.files.iter().all(|file| file.absent.is_none());
     let mut changes = list.files.iter().filter_map(|file| file.change.as_ref());
     let is_as_asked = changes.all(FileChange::is_as_asked);
-    let nodes = Usable::of_this_process().nodes.as_ref().map_or(1, |nodes| nodes.iter().count());
-    output::answer(arguments.form(), &list, || file_list_answer(&list, nodes))?;
+    output::answer(arguments.form(), &list, || file_list_answer(&list, usable_nodes()))?;
     Ok(match (is_known, is_as_asked) {
         (false, _) => ExitStatus::Refused,
         (true, false) => ExitStatus::CheckFailed,
@@ -37,17 +32,31 @@ pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
     })
 }
 
-/// Where a placement has pages of files on this machine; what of it cannot be had.
-pub(super) fn deal(placement: &Placement) -> anyhow::Result<Result<FileDeal, Vec<Loss>>> {
+/// Nodes with memory that may be used here.
+pub(super) fn usable_nodes() -> usize {
+    Usable::of_this_process().nodes.as_ref().map_or(1, |nodes| nodes.iter().count())
+}
+
+/// Says what of a placement cannot be had.
+pub(super) fn complain_of(placement: &Placement, losses: &[Loss]) -> ExitStatus {
+    for loss in losses {
+        output::say(&format!("nearfar: {placement}: cannot have {loss}"));
+    }
+    ExitStatus::Refused
+}
+
+/// Where a placement has pages that are there already on this machine, and on which CPUs it has
+/// threads; what of it cannot be had.
+pub(super) fn deal(placement: &Placement) -> anyhow::Result<Result<(PageDeal, CpuSet), Vec<Loss>>> {
     let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
     let resolution = resolve(placement, None, &Usable::of_this_process(), machine);
     if !resolution.losses.is_empty() {
         return Ok(Err(resolution.losses));
     }
-    match FileDeal::of(placement, &resolution.asked.memory) {
-        Some(deal) => Ok(Ok(deal)),
+    match PageDeal::of(placement, &resolution.asked.memory) {
+        Some(deal) => Ok(Ok((deal, resolution.start.cpus))),
         None => bail!(
-            "the placement '{placement}' names no nodes for pages of files; give interleave, \
+            "the placement '{placement}' names no nodes for pages that are there; give interleave, \
              bind:NODES, preferred:NODE, local:NODES or weighted:NODE=W,.."
         ),
     }

@@ -13,6 +13,7 @@ mod fleet_report;
 mod list;
 mod man;
 mod model;
+mod move_memory;
 mod named_program;
 mod near;
 mod overview;
@@ -53,6 +54,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Files(arguments) => files::run(&arguments),
+        Command::Move(arguments) => move_memory::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nearfar_machine::MemoryPolicy;
-use nearfar_place::{FileDeal, FileTreatment, Placement, file_against, list_files, named_files};
+use nearfar_place::{FileTreatment, PageDeal, Placement, file_against, list_files, named_files};
 
 use crate::args::RunArguments;
 
@@ -15,7 +15,7 @@ pub(super) fn file_notes(
     arguments: &RunArguments,
 ) -> Vec<String> {
     let files = named_files(&arguments.command);
-    match FileDeal::of(placement, memory) {
+    match PageDeal::of(placement, memory) {
         _ if files.is_empty() => Vec::new(),
         None if arguments.files => {
             vec![format!("--files: {placement} names no nodes, and files stay where they are")]
@@ -29,7 +29,7 @@ pub(super) fn file_notes(
     }
 }
 
-fn put(files: Vec<PathBuf>, placement: &Placement, deal: FileDeal) -> Vec<String> {
+fn put(files: Vec<PathBuf>, placement: &Placement, deal: PageDeal) -> Vec<String> {
     let placed = list_files(&files, &FileTreatment::Place(placement.to_string(), deal));
     let list = match placed {
         Ok(list) => list,

@@ -116,6 +116,24 @@ fn run_without_memory_policies() {
     assert_kept(&run(&place, None, &begin));
 }
 
+/// What runs cannot be moved, whether the call is refused, is not there, or is only pretended.
+#[test]
+fn move_without_its_call() {
+    let place = Place::new();
+    let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+    let line = format!(
+        "sleep 60 & sleeper=$!; ./nearfar move --pid $sleeper bind:{node}; status=$?; kill $sleeper; \
+         exit $status"
+    );
+    for filter in ["move_pages=EPERM", "move_pages=ENOSYS", "move_pages=OK"] {
+        let output = place.sh_under(Some(filter), &line);
+        assert_said(&output, 3, &["move_pages(2) is forbidden here", "on the host"]);
+    }
+    if !refused_by_host().contains("move_pages") {
+        assert_said(&place.sh(&line), 0, &[]);
+    }
+}
+
 /// Threads cannot be placed.
 #[test]
 fn run_without_affinity() {

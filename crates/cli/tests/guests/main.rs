@@ -13,6 +13,7 @@ mod hpcc;
 mod instances;
 mod lies;
 mod machines;
+mod move_memory;
 mod placement;
 mod ps;
 mod real_programs;
@@ -31,8 +32,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Ended, Guest, GuestMachine, Kernel, Programs, build_lab_program, build_load, build_touchers,
-    find_kernel, guest_machines,
+    Ended, Guest, GuestMachine, Kernel, Programs, build_keeper, build_lab_program, build_load,
+    build_touchers, find_kernel, guest_machines,
 };
 
 use nearfar_record::Absence;
@@ -47,12 +48,12 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
     let gather = || {
         let under_filter = build_lab_program("under_filter", nearfar)?;
         let folder = tempfile::tempdir().unwrap();
+        let keeper = build_keeper(folder.path())?;
         let touchers = build_touchers(folder.path())?;
         let load = build_load(folder.path())?;
         // What `nearfar ps` prints to be typed; busybox has a shorter taskset.
-        let tools = ["migratepages", "taskset"].map(|name| Path::new("/usr/bin").join(name));
-        let mut programs = vec![nearfar, &under_filter, &load];
-        programs.extend(tools.iter().map(PathBuf::as_path));
+        let taskset = Path::new("/usr/bin/taskset");
+        let mut programs = vec![nearfar, taskset, &under_filter, &keeper, &load];
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)
     };

@@ -18,7 +18,7 @@ use nearfar_model::{
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
     Strategy, Workloads,
 };
-use nearfar_place::{FileList, ProcessList, RunReport};
+use nearfar_place::{FileList, MovedProcess, ProcessList, RunReport};
 use nearfar_record::{Line, Profile, ProgramProfile, Seal};
 use nearfar_workloads::{DeviceWorkloadReport, WorkloadReport};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -56,6 +56,7 @@ const FORMATS: [(&str, Generate); 50] = [
     ("nearfar.machines/1", schema::<MachineList>),
     ("nearfar.machine-summary/1", schema::<MachineSummary>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
+    ("nearfar.move/1", schema::<MovedProcess>),
     ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
     ("nearfar.predict-curve/1", schema::<ModelResult<CurveAnswer>>),

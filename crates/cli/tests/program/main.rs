@@ -12,6 +12,7 @@ mod fleet;
 mod golden;
 mod kill;
 mod model_roofline;
+mod move_memory;
 mod mutilated;
 mod plugins;
 mod profile;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
@@ -212,6 +213,11 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
     for machine in fs::read_dir(machines).unwrap() {
         documents.asked("topo --xml RECORD", &machine.unwrap().path());
     }
+
+    let mut waiting = Command::new("sleep").arg("600").spawn().unwrap();
+    documents.asked(&format!("move --pid {} interleave", waiting.id()), nothing);
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
 
     let profile = in_folder("p.json");
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";

@@ -202,8 +202,8 @@ mod tests {
             far_share: 0.94,
             is_far: true,
             mending: Some(Mending {
-                now: Some(format!("migratepages {pid} 1 0")),
-                needs_package: Some("numactl"),
+                now: Some(format!("taskset -a -c -p 0-3 {pid}")),
+                needs_package: Some("util-linux"),
                 not_now: None,
                 next_start: "nearfar run --placement local:0 -- COMMAND".into(),
             }),
@@ -247,7 +247,7 @@ mod tests {
         assert!(first.starts_with("100 of 200 processes have "), "{first}");
         let full = answer.text(Room { width: 80, full: true });
         for pid in 4_000_001..=4_000_100 {
-            assert!(full.contains(&format!("`migratepages {pid} 1 0`")), "{pid}: {full}");
+            assert!(full.contains(&format!("`taskset -a -c -p 0-3 {pid}`")), "{pid}: {full}");
         }
         assert!(!full.contains('\u{1b}') && full.contains("--input x y, 3 threads"), "{full}");
         for said in ["31 processes of other users", "4 processes with 9 GiB", "1200 processes"] {

@@ -1,0 +1,128 @@
+//! What became of a process whose memory was moved, for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_place::{MovedProcess, UndoneMove, WhyStayed};
+use nearfar_units::{Bytes, BytesPerSecond, excerpt_of};
+
+use super::figures::{count, percent_words};
+use crate::answer::{Answer, Part, Shown};
+use crate::table::{Cell, Column, Table};
+
+/// Nodes that the first screen has room for.
+const FIRST_NODES: usize = 16;
+
+/// Whether it is where it was asked for, by node before and after, and what stayed.
+///
+/// With where it runs as what to ask next where there are several `nodes` with memory that may be used.
+pub fn moved_process_answer(moved: &MovedProcess, nodes: usize) -> Answer {
+    let one =
+        (nodes < 2).then(|| "this machine has one memory node: there is no other".to_string());
+    let lines = lines(moved).into_iter().chain(one).map(|line| Part::words("  ", line));
+    let answer = Answer::saying(sentence(moved))
+        .and_table(by_node(moved), FIRST_NODES)
+        .and_all(Shown::Always, lines);
+    let command = format!("nearfar ps --pid {}", moved.pid);
+    match nodes {
+        0 | 1 => answer,
+        _ => answer.and_next([(command.as_str(), "where it runs, and what of its memory is far")]),
+    }
+}
+
+fn sentence(moved: &MovedProcess) -> String {
+    let program = moved.command.first().map_or("", String::as_str);
+    let program = excerpt_of(program.rsplit('/').next().unwrap_or(program), 40);
+    let who = format!("{}: process {} ({program})", moved.placement, moved.pid);
+    let all = Bytes(moved.bytes());
+    match (moved.undone, moved.astray_share()) {
+        (Some(UndoneMove { back_bytes, not_back_bytes: 0 }), _) => {
+            format!("{who}: interrupted; what was moved, {}, is back.", Bytes(back_bytes))
+        }
+        (Some(UndoneMove { back_bytes, not_back_bytes }), _) => format!(
+            "{who}: interrupted; {} is back where it was, {} could not be moved back.",
+            Bytes(back_bytes),
+            Bytes(not_back_bytes)
+        ),
+        (None, None) => format!("{who}: it has no memory that other processes do not map too."),
+        (None, Some(_)) if moved.is_as_asked() && moved.moved_bytes == 0 => {
+            format!("{who}: nothing to move, its {all} are where they were asked for.")
+        }
+        (None, Some(share)) if moved.is_as_asked() => match moved.astray_bytes {
+            0 => format!("{who}: all of its memory is where it was asked for, {all}."),
+            _ => format!(
+                "{who}: its memory is where it was asked for, {all} but {}.",
+                percent_words(share)
+            ),
+        },
+        (None, Some(share)) => {
+            format!("{who}: {} of its {all} is not where it was asked for.", percent_words(share))
+        }
+    }
+}
+
+fn by_node(moved: &MovedProcess) -> Table {
+    let nodes: BTreeSet<u32> = [&moved.before_bytes_by_node, &moved.bytes_by_node]
+        .into_iter()
+        .flat_map(|bytes| bytes.keys().copied())
+        .chain(moved.asked_shares.keys().copied())
+        .collect();
+    let of = |bytes: &BTreeMap<u32, u64>, node: &u32| bytes.get(node).copied().unwrap_or_default();
+    let all = moved.bytes_by_node.values().map(|&bytes| bytes as f64).sum::<f64>().max(1.0);
+    let row = |node: &u32| {
+        let now = of(&moved.bytes_by_node, node);
+        vec![
+            Cell::text(node),
+            Cell::text(Bytes(of(&moved.before_bytes_by_node, node))),
+            Cell::text(Bytes(now)),
+            Cell::text(percent_words(now as f64 / all)),
+            Cell::text(percent_words(moved.asked_shares.get(node).copied().unwrap_or_default())),
+        ]
+    };
+    let columns = ["node", "before", "now", "share", "asked"].map(Column::words);
+    Table::new("", columns, nodes.iter().map(row))
+}
+
+fn lines(moved: &MovedProcess) -> Vec<String> {
+    let mut lines = Vec::new();
+    if moved.moved_bytes > 0 {
+        let rate = BytesPerSecond(moved.moved_bytes as f64 / moved.seconds.max(f64::MIN_POSITIVE));
+        let most = BytesPerSecond(moved.most_bytes_per_second);
+        lines.push(format!("{} moved at {rate} (--rate {most})", Bytes(moved.moved_bytes)));
+    }
+    if moved.threads > 0 {
+        lines.push(format!("{} given the placement's CPUs", count(moved.threads, "thread")));
+    }
+    if moved.shared_bytes > 0 {
+        lines.push(format!("{} stayed: other processes map it too", Bytes(moved.shared_bytes)));
+    }
+    if moved.undone.is_none() {
+        let mut explained = 0;
+        for stayed in &moved.stayed {
+            explained += stayed.bytes;
+            lines.push(format!("{} stayed: {}", Bytes(stayed.bytes), why_words(stayed.why)));
+        }
+        let later = moved.astray_bytes.saturating_sub(explained);
+        if later > 0 {
+            lines.push(format!("{} came meanwhile, where its policy puts it", Bytes(later)));
+        }
+    }
+    if moved.unknown_bytes > 0 {
+        lines.push(format!(
+            "{} is on nodes that the kernel does not tell: NUMA balancing (Linux 6.1 to 6.5) has marked \
+             it; try again while the program uses it",
+            Bytes(moved.unknown_bytes)
+        ));
+    }
+    lines.extend(moved.notes.iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+fn why_words(why: WhyStayed) -> &'static str {
+    match why {
+        WhyStayed::NoRoom => "its node has no room (numactl -H)",
+        WhyStayed::Mapped | WhyStayed::Locked => "it lies together with what other processes map",
+        WhyStayed::Dirty | WhyStayed::KeptInMemory | WhyStayed::Held => {
+            "the kernel or a device holds it; try again"
+        }
+    }
+}

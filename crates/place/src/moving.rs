@@ -1,0 +1,449 @@
+//! Moves the memory of a running process to the nodes of a placement, no faster than asked, and back
+//! where it is interrupted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nearfar_machine::CpuSet;
+use nearfar_sys::{
+    Errno, HUGE_PAGE_BYTES, MovedPages, Refusal, Task, listed_page_nodes, may_look_into,
+    move_listed_pages, pin_task, process_identity, process_pages, task_state, tasks,
+};
+
+use crate::file_list::{StayedPages, WhyStayed};
+use crate::moved_process::{MovedProcess, NotMoved, UndoneMove};
+use crate::pace::Pace;
+use crate::page_deal::PageDeal;
+use crate::present_memory::{AddressDeal, PresentMemory, PresentPart, walk};
+use crate::program_memory::{mapped_bytes, total};
+use crate::weights::numa_balancing_note;
+
+/// What the kernel holds for a moment moves when it is asked again: so often, as long as it becomes less.
+const PASSES: usize = 4;
+
+/// A signal is seen after this.
+const NAP: Duration = Duration::from_millis(50);
+
+/// What is moved, whereto and how fast.
+#[derive(Debug)]
+pub struct MoveQuestion {
+    pub pid: u32,
+    /// The placement as the user wrote it, and where it has pages.
+    pub placement: String,
+    pub deal: PageDeal,
+    /// At most so much is moved in a second, bytes; 1 at the least.
+    pub bytes_per_second: f64,
+    /// Whether files and shared memory are moved that nobody else maps.
+    pub files: bool,
+    /// The CPUs that its threads are to have, where they are to be moved as well.
+    pub cpus: Option<CpuSet>,
+}
+
+/// Moves what a process has. `is_interrupted` is asked between steps: what was moved goes back then.
+/// `tell` is told the bytes that were moved, and all that are to be.
+///
+/// # Errors
+/// When there is no such process, or it, its node or its memory is not to be had.
+pub fn move_process(
+    root: &Path,
+    question: &MoveQuestion,
+    is_interrupted: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(u64, u64),
+) -> Result<MovedProcess, NotMoved> {
+    let pid = question.pid;
+    if pid == std::process::id() {
+        return Err(NotMoved::Itself(pid));
+    }
+    may_look_into(root, pid).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => NotMoved::NotPermitted(pid),
+        _ => NotMoved::NoSuchProcess(pid),
+    })?;
+    let identity = process_identity(root, pid).ok_or(NotMoved::NoSuchProcess(pid))?;
+    if let Some(allowed) = &identity.memory_allowed
+        && let Some(&node) = question.deal.shares.keys().find(|&&node| !allowed.contains(node))
+    {
+        return Err(NotMoved::NodeNotAllowed { pid, node, allowed: allowed.to_string() });
+    }
+    let fail = |refusal| not_moved(root, pid, refusal);
+    let mapped = process_pages(root, pid).map_err(fail)?;
+    if mapped.is_empty() {
+        return Err(NotMoved::NoMemory(pid));
+    }
+    let deal = AddressDeal::of(&question.deal, total(&mapped_bytes(&mapped)));
+    let count = |is_to_end: &dyn Fn() -> bool| {
+        PresentMemory::count(root, pid, question.files, &deal, is_to_end).map_err(fail)
+    };
+    let before = count(is_interrupted)?;
+    let mut mover = Mover {
+        pid,
+        deal: &deal,
+        pace: Pace::new(question.bytes_per_second),
+        moved_bytes: 0,
+        left: BTreeMap::new(),
+        done: Vec::new(),
+    };
+    let mut tell = |moved: u64| tell(moved.min(before.astray), before.astray);
+    let mut pinned = Vec::new();
+    if let Some(cpus) = &question.cpus {
+        pin(root, pid, cpus, &mut pinned).map_err(|refusal| {
+            unpin(&pinned);
+            fail(refusal)
+        })?;
+    }
+    let begun = Instant::now();
+    let came_to_end =
+        mover.move_all(root, question.files, is_interrupted, &mut tell).map_err(fail)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut undone = None;
+    if came_to_end.is_break() {
+        unpin(&pinned);
+        pinned.clear();
+        undone = Some(mover.undo(&mut tell).map_err(fail)?);
+    }
+    let after = count(&|| false)?;
+    if after.bytes() + after.shared == 0 {
+        return Err(NotMoved::Ended(pid));
+    }
+    let later = "what it allocates from now on follows its own policy, as before";
+    Ok(MovedProcess {
+        schema: "nearfar.move/1",
+        pid,
+        command: identity.command,
+        placement: question.placement.clone(),
+        asked_shares: question.deal.shares.clone(),
+        before_bytes_by_node: before.alone,
+        bytes_by_node: after.alone,
+        unknown_bytes: after.unknown,
+        astray_bytes: after.astray,
+        stayed: mover.stayed(),
+        shared_bytes: after.shared,
+        moved_bytes: mover.moved_bytes,
+        seconds,
+        most_bytes_per_second: question.bytes_per_second,
+        threads: pinned.len(),
+        undone,
+        notes: [later.to_string()].into_iter().chain(numa_balancing_note()).collect(),
+    })
+}
+
+/// Why it was not moved, by what the kernel refused.
+fn not_moved(root: &Path, pid: u32, refusal: Refusal) -> NotMoved {
+    let has_ended = || task_state(root, pid).is_none_or(|state| state == 'Z');
+    match (&refusal, refusal.errno()) {
+        _ if has_ended() => NotMoved::Ended(pid),
+        // Another user's was told before.
+        (Refusal::Call { call: "move_pages", .. }, Some(Errno(libc::EPERM | libc::ENOSYS)))
+        | (Refusal::Unanswered { .. }, _) => NotMoved::CallForbidden(refusal.cause()),
+        _ => NotMoved::Refused(refusal),
+    }
+}
+
+/// Gives the threads of a process these CPUs, also those that start meanwhile; `pinned` gets them as
+/// they were before.
+fn pin(root: &Path, pid: u32, cpus: &CpuSet, pinned: &mut Vec<Task>) -> Result<(), Refusal> {
+    loop {
+        let known = pinned.len();
+        for task in tasks(root, pid)? {
+            if pinned.iter().any(|it| it.tid == task.tid) {
+                continue;
+            }
+            match pin_task(task.tid, cpus) {
+                Ok(()) => pinned.push(task),
+                // It has ended.
+                Err(refusal) if refusal.errno() == Some(Errno(libc::ESRCH)) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        if pinned.len() == known {
+            return Ok(());
+        }
+    }
+}
+
+/// Threads that have ended need no CPUs.
+fn unpin(pinned: &[Task]) {
+    for task in pinned {
+        pin_task(task.tid, &task.cpus).ok();
+    }
+}
+
+/// Pages that one after the other were on one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    first: usize,
+    pages: usize,
+    node: u32,
+}
+
+/// Pages that were moved in one step, and where they were.
+#[derive(Debug)]
+struct Step {
+    runs: Vec<Run>,
+    page_bytes: usize,
+    has_huge: bool,
+}
+
+impl Step {
+    fn new(strays: &[(usize, u32)], part: &PresentPart) -> Self {
+        let page_bytes = part.page_bytes;
+        let mut runs: Vec<Run> = Vec::new();
+        for &(address, node) in strays {
+            match runs.last_mut() {
+                Some(run) if run.node == node && run.first + run.pages * page_bytes == address => {
+                    run.pages += 1;
+                }
+                _ => runs.push(Run { first: address, pages: 1, node }),
+            }
+        }
+        Self { runs, page_bytes, has_huge: part.has_huge }
+    }
+
+    fn addresses(&self) -> Vec<usize> {
+        let of = |run: &Run| {
+            let first = run.first;
+            (0..run.pages).map(move |number| first + number * self.page_bytes)
+        };
+        self.runs.iter().flat_map(of).collect()
+    }
+
+    /// Where a page of it was.
+    fn node_of(&self, address: usize) -> u32 {
+        let after = self.runs.partition_point(|run| run.first <= address);
+        self.runs[after.saturating_sub(1)].node
+    }
+}
+
+/// Pages in steps of at most so many; where some are huge none of those is divided.
+fn steps(pages: &[usize], most: usize, has_huge: bool) -> Vec<&[usize]> {
+    let mut steps = Vec::new();
+    let mut rest = pages;
+    while !rest.is_empty() {
+        let mut end = most.clamp(1, rest.len());
+        if has_huge {
+            let huge = rest[end - 1] / HUGE_PAGE_BYTES;
+            end += rest[end..].iter().take_while(|&&page| page / HUGE_PAGE_BYTES == huge).count();
+        }
+        let (step, after) = rest.split_at(end);
+        steps.push(step);
+        rest = after;
+    }
+    steps
+}
+
+struct Mover<'a> {
+    pid: u32,
+    deal: &'a AddressDeal<'a>,
+    pace: Pace,
+    moved_bytes: u64,
+    /// Bytes that stayed at the last pass, by why.
+    left: BTreeMap<WhyStayed, u64>,
+    done: Vec<Step>,
+}
+
+impl Mover<'_> {
+    /// Whether it came to its end.
+    fn move_all(
+        &mut self,
+        root: &Path,
+        files: bool,
+        is_interrupted: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(u64),
+    ) -> Result<ControlFlow<()>, Refusal> {
+        let mut held = u64::MAX;
+        for _ in 0..PASSES {
+            self.left.clear();
+            let end = walk(root, self.pid, files, |part| {
+                let alone = part.pages.iter().filter(|page| page.is_alone);
+                let pages: Vec<usize> = alone.map(|page| page.address).collect();
+                let most = self.pace.step_pages(part.page_bytes);
+                for step in steps(&pages, most, part.has_huge) {
+                    if is_interrupted() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    self.move_step(step, &part, is_interrupted)?;
+                    tell(self.moved_bytes);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if end.is_break() || is_interrupted() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let now = self.left.get(&WhyStayed::Held).copied().unwrap_or_default();
+            if now == 0 || now >= held {
+                break;
+            }
+            held = now;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn move_step(
+        &mut self,
+        pages: &[usize],
+        part: &PresentPart,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Result<(), Refusal> {
+        let begun = Instant::now();
+        let deal = self.deal;
+        let nodes = listed_page_nodes(self.pid, pages, part.page_bytes)?;
+        let stray = |(&page, node): (&usize, Option<u32>)| {
+            node.filter(|&node| node != deal.node_of(page, part)).map(|node| (page, node))
+        };
+        let strays: Vec<(usize, u32)> = pages.iter().zip(nodes).filter_map(stray).collect();
+        if strays.is_empty() {
+            return Ok(());
+        }
+        let step = Step::new(&strays, part);
+        let moved = self.request(&step, |page| deal.node_of(page, part))?;
+        let bytes = moved.moved * part.page_bytes as u64;
+        self.done.push(step);
+        self.moved_bytes += bytes;
+        for (why, pages) in reasons(&moved) {
+            *self.left.entry(why).or_default() += pages * part.page_bytes as u64;
+        }
+        self.wait(begun, bytes, is_interrupted);
+        Ok(())
+    }
+
+    fn request(&self, step: &Step, to: impl Fn(usize) -> u32) -> Result<MovedPages, Refusal> {
+        move_listed_pages(self.pid, &step.addresses(), step.page_bytes, step.has_huge, to)
+    }
+
+    /// Until the rate allows the next step.
+    fn wait(&mut self, begun: Instant, bytes: u64, is_interrupted: &dyn Fn() -> bool) {
+        let due = self.pace.due_after(begun, bytes);
+        while !is_interrupted() {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(NAP));
+        }
+    }
+
+    /// Moves everything back, at the same rate.
+    fn undo(&mut self, tell: &mut dyn FnMut(u64)) -> Result<UndoneMove, Refusal> {
+        let mut undone = UndoneMove::default();
+        let mut left = self.moved_bytes;
+        while let Some(step) = self.done.pop() {
+            let begun = Instant::now();
+            let back = self.request(&step, |page| step.node_of(page))?;
+            let page = step.page_bytes as u64;
+            undone.back_bytes += back.moved * page;
+            undone.not_back_bytes += reasons(&back).map(|(_, pages)| pages * page).sum::<u64>();
+            left = left.saturating_sub(back.moved * page);
+            tell(left);
+            self.wait(begun, back.moved * page, &|| false);
+        }
+        Ok(undone)
+    }
+
+    fn stayed(&self) -> Vec<StayedPages> {
+        self.left.iter().map(|(&why, &bytes)| StayedPages { why, bytes }).collect()
+    }
+}
+
+/// Why pages did not move. Those that are no longer there need not.
+fn reasons(moved: &MovedPages) -> impl Iterator<Item = (WhyStayed, u64)> {
+    moved.left.iter().filter_map(|(errno, &pages)| {
+        let why = match errno.map(|errno| errno.0) {
+            Some(libc::ENOENT) => return None,
+            Some(libc::EACCES) => WhyStayed::Mapped,
+            Some(libc::ENOMEM) => WhyStayed::NoRoom,
+            _ => WhyStayed::Held,
+        };
+        Some((why, pages))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    fn part(has_huge: bool) -> PresentPart {
+        PresentPart { pages: Vec::new(), page_bytes: PAGE, has_huge }
+    }
+
+    #[test]
+    fn where_pages_were_is_known_of_each() {
+        let strays = [(8, 1), (9, 1), (10, 2), (12, 2), (13, 2), (20, 1)];
+        let strays = strays.map(|(number, node)| (number * PAGE, node));
+        let step = Step::new(&strays, &part(false));
+        assert_eq!(step.runs.len(), 4);
+        assert_eq!(step.addresses(), strays.map(|(address, _)| address));
+        for (address, node) in strays {
+            assert_eq!(step.node_of(address), node);
+        }
+    }
+
+    #[test]
+    fn huge_pages_are_not_divided_between_steps() {
+        let pages: Vec<usize> = (0..1500).map(|number| number * PAGE).collect();
+        let lengths = |most, has_huge| -> Vec<usize> {
+            steps(&pages, most, has_huge).iter().map(|step| step.len()).collect()
+        };
+        assert_eq!(lengths(700, false), [700, 700, 100]);
+        assert_eq!(lengths(700, true), [1024, 476]);
+        assert_eq!(lengths(1, true), [512, 512, 476]);
+        assert_eq!(lengths(0, false).len(), 1500);
+        assert_eq!(steps(&[], 5, true), [&[0; 0]; 0]);
+    }
+
+    #[test]
+    fn what_has_gone_needs_no_reason() {
+        let left = [
+            (Some(Errno(libc::ENOENT)), 7),
+            (Some(Errno(libc::EACCES)), 6),
+            (Some(Errno(libc::ENOMEM)), 5),
+            (Some(Errno(libc::EBUSY)), 4),
+            (None, 3),
+        ];
+        let moved = MovedPages { there: 1, moved: 2, left: left.into() };
+        let mut found: Vec<_> = reasons(&moved).collect();
+        found.sort_unstable();
+        let expected = [
+            (WhyStayed::Mapped, 6),
+            (WhyStayed::NoRoom, 5),
+            (WhyStayed::Held, 3),
+            (WhyStayed::Held, 4),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    fn question(pid: u32) -> MoveQuestion {
+        let memory = "bind:0".parse().unwrap();
+        MoveQuestion {
+            pid,
+            placement: "bind:0".into(),
+            deal: PageDeal::of(&"bind:0".parse().unwrap(), &memory).unwrap(),
+            bytes_per_second: 1e9,
+            files: false,
+            cpus: None,
+        }
+    }
+
+    #[test]
+    fn who_cannot_be_moved_is_told() {
+        let root = Path::new("/");
+        let refuse = |question: &MoveQuestion| {
+            move_process(root, question, &|| false, &mut |_, _| {}).unwrap_err()
+        };
+        assert!(matches!(refuse(&question(std::process::id())), NotMoved::Itself(_)));
+        assert!(matches!(refuse(&question(u32::MAX)), NotMoved::NoSuchProcess(_)));
+        let tree = tempfile::tempdir().unwrap();
+        let folder = tree.path().join("proc/7");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("numa_maps"), "").unwrap();
+        let status = "Name:\twork\nUid:\t1 1 1 1\nMems_allowed_list:\t1-3\n";
+        std::fs::write(folder.join("status"), status).unwrap();
+        let refused = move_process(tree.path(), &question(7), &|| false, &mut |_, _| {});
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("allows nodes 1-3"), "{refused}");
+    }
+}
