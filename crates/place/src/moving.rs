@@ -171,11 +171,12 @@ fn unpin(pinned: &[Task]) {
     }
 }
 
-/// Pages that one after the other were on one node.
+/// Pages that one after the other were on one node. Where each is on another than the one before, 16 bytes
+/// a page are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: usize,
-    pages: usize,
+    pages: u32,
     node: u32,
 }
 
@@ -193,7 +194,10 @@ impl Step {
         let mut runs: Vec<Run> = Vec::new();
         for &(address, node) in strays {
             match runs.last_mut() {
-                Some(run) if run.node == node && run.first + run.pages * page_bytes == address => {
+                Some(run)
+                    if run.node == node
+                        && run.first + run.pages as usize * page_bytes == address =>
+                {
                     run.pages += 1;
                 }
                 _ => runs.push(Run { first: address, pages: 1, node }),
@@ -205,7 +209,7 @@ impl Step {
     fn addresses(&self) -> Vec<usize> {
         let of = |run: &Run| {
             let first = run.first;
-            (0..run.pages).map(move |number| first + number * self.page_bytes)
+            (0..run.pages as usize).map(move |number| first + number * self.page_bytes)
         };
         self.runs.iter().flat_map(of).collect()
     }

@@ -59,6 +59,14 @@ const SCRIPT: &str = r#"
     asked "" shm.placed /dev/shm/segment --place interleave:0,3
     asked "" shm.evicted /dev/shm/segment --evict
     rm /dev/shm/segment
+    for node in 0 1 2 3; do
+        echo 4 >/sys/devices/system/node/node$node/hugepages/hugepages-2048kB/nr_hugepages
+    done
+    nearfar run --placement bind:1 --cpus 0 -- fallocate -l 8M /dev/hugepages/pool
+    asked "" pool.read /dev/hugepages/pool
+    asked "" pool.placed /dev/hugepages/pool --place interleave
+    asked "" pool.evicted /dev/hugepages/pool --evict
+    rm /dev/hugepages/pool
     umount /disk
 "#;
 
@@ -129,6 +137,12 @@ fn judge(ended: &Ended) {
     let kept = view(ended, "shm.evicted");
     assert_eq!((shares(&kept).1, &kept["kind"]), (16 << 20, &"shared_memory".into()), "{kept:#}");
     assert_eq!(kept["change"]["stayed"][0]["why"], "kept_in_memory", "{kept:#}");
+
+    is_near(&view(ended, "pool.read"), [0.0, 1.0, 0.0, 0.0], 8 << 20);
+    let pool = view(ended, "pool.placed");
+    is_near(&pool, [0.25; 4], 8 << 20);
+    assert_eq!((status("pool.placed").as_str(), &pool["kind"]), ("0", &"huge_pages".into()));
+    assert_eq!(view(ended, "pool.evicted")["change"]["stayed"][0]["why"], "kept_in_memory");
     table::say(&format!(
         "amd-2p    {:27} files: shown, spread, run warns, root and nobody, in all {:.1} s",
         ended.release,

@@ -126,3 +126,99 @@ fn why_words(why: WhyStayed) -> &'static str {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nearfar_place::StayedPages;
+
+    use super::*;
+    use crate::answer::Room;
+
+    fn moved() -> MovedProcess {
+        MovedProcess {
+            schema: "nearfar.move/1",
+            pid: 4711,
+            command: vec!["/opt/\u{1b}[2Jsolver".into(), "-x".into()],
+            placement: "interleave:0-1".into(),
+            asked_shares: [(0, 0.5), (1, 0.5)].into(),
+            before_bytes_by_node: [(0, 8 << 30)].into(),
+            bytes_by_node: [(0, 4 << 30), (1, 4 << 30)].into(),
+            unknown_bytes: 0,
+            astray_bytes: 0,
+            stayed: Vec::new(),
+            shared_bytes: 3 << 20,
+            moved_bytes: 4 << 30,
+            seconds: 2.2,
+            most_bytes_per_second: 2e9,
+            threads: 2,
+            undone: None,
+            notes: vec!["later".into()],
+        }
+    }
+
+    fn text(moved: &MovedProcess, nodes: usize) -> String {
+        moved_process_answer(moved, nodes).text(Room { width: 120, full: false })
+    }
+
+    #[test]
+    fn what_became_of_it_is_said_first_and_the_next_command_last() {
+        let said = text(&moved(), 2);
+        let first = "interleave:0-1: process 4711 (";
+        assert!(said.starts_with(first) && !said.contains('\u{1b}'), "{said}");
+        for words in [
+            "all of its memory is where it was asked for, 8 GiB.",
+            "4 GiB moved at 1.95 GB/s (--rate 2.00 GB/s)",
+            "2 threads given the placement's CPUs",
+            "3 MiB stayed: other processes map it too",
+            "note: later",
+        ] {
+            assert!(said.contains(words), "'{words}' is not in {said}");
+        }
+        assert!(
+            said.trim_end().lines().last().unwrap().contains("nearfar ps --pid 4711"),
+            "{said}"
+        );
+        let alone = MovedProcess { moved_bytes: 0, ..moved() };
+        let said = text(&alone, 1);
+        assert!(
+            said.contains("nothing to move, its 8 GiB are where")
+                && said.contains("one memory node")
+        );
+        assert!(!said.contains("moved at") && !said.contains("nearfar ps"), "{said}");
+    }
+
+    #[test]
+    fn what_is_not_where_it_belongs_is_told_with_why() {
+        let no_room = StayedPages { why: WhyStayed::NoRoom, bytes: 1 << 30 };
+        let astray = MovedProcess {
+            astray_bytes: (1 << 30) + (64 << 20),
+            stayed: vec![no_room],
+            unknown_bytes: 1 << 30,
+            ..moved()
+        };
+        assert!(!astray.is_as_asked());
+        let said = text(&astray, 2);
+        for words in [
+            "23 % of its 9 GiB is not where it was asked for",
+            "1 GiB stayed: its node has no room (numactl -H)",
+            "64 MiB came meanwhile",
+            "1 GiB is on nodes that the kernel does not tell",
+        ] {
+            assert!(said.contains(words), "'{words}' is not in {said}");
+        }
+        let none = MovedProcess { bytes_by_node: BTreeMap::new(), ..moved() };
+        assert!(!none.is_as_asked() && text(&none, 2).contains("it has no memory that other"));
+    }
+
+    #[test]
+    fn how_much_came_back_is_told() {
+        let undone = |not_back_bytes| MovedProcess {
+            undone: Some(UndoneMove { back_bytes: 1 << 30, not_back_bytes }),
+            ..moved()
+        };
+        assert!(!undone(0).is_as_asked());
+        assert!(text(&undone(0), 2).contains("interrupted; what was moved, 1 GiB, is back."));
+        let said = text(&undone(2 << 20), 2);
+        assert!(said.contains("1 GiB is back where it was, 2 MiB could"), "{said}");
+    }
+}
