@@ -185,14 +185,17 @@ fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
         known: known_names(),
     })?;
     let mut table = table_of(&base, text)?;
-    table.retain(|key, _| !["name", "title", "left_out"].contains(&key));
+    table.retain(|key, _| !["name", "title", "left_out", "source"].contains(&key));
+    // What a file without sources changes of another's figures is from none of these.
+    if !own.contains_key("source") {
+        table.remove("assumed");
+    }
     for (key, value) in own {
         match (table.get_mut(&key), value) {
             (Some(Value::Table(below)), Value::Table(above)) => below.extend(above),
             // Entries of repeated tables come after those of the base and so prevail over them.
             (Some(Value::Array(below)), Value::Array(above))
-                if !["node", "source"].contains(&key.as_str())
-                    && below.iter().all(Value::is_table) =>
+                if key != "node" && below.iter().all(Value::is_table) =>
             {
                 below.extend(above);
             }

@@ -148,3 +148,11 @@ fn a_file_with_a_source_says_of_every_key_where_it_is_from() {
         &["source", "missing beside"],
     );
 }
+
+/// What is changed of a published machine is from none of its sources.
+#[test]
+fn a_file_that_extends_one_has_none_of_its_sources() {
+    let text = "extends = \"xeon-6240\"\nname = \"mine\"\ntitle = \"mine\"\ncore_ghz = 9.0\n";
+    let machine = parse_machine("mine.toml", text).unwrap();
+    assert!(machine.origin.sources.is_empty() && machine.origin.assumed.is_empty());
+}

@@ -208,8 +208,9 @@ fn placed_runs(
         seen_bytes: median(&pages.iter().map(bytes_of).collect::<Vec<_>>()),
         shared_bytes_elsewhere: median(
             &runs()
-                .filter(|run| run.pages.is_some())
-                .filter_map(|run| Some(elsewhere(&run.shared_bytes_by_node, asked.as_ref()?)))
+                .filter_map(|run| {
+                    Some(elsewhere(run.shared_bytes_by_node.as_ref()?, asked.as_ref()?))
+                })
                 .collect::<Vec<_>>(),
         ),
         not_seen: if pages.is_empty() {

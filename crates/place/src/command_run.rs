@@ -34,8 +34,9 @@ pub(crate) struct Ended {
     pub output: String,
     /// Its pages at the look that found most, or why there are none.
     pub pages: Result<PageNodes, String>,
-    /// Files and shared memory that it mapped then, by node, bytes.
-    pub shared: BTreeMap<u32, u64>,
+    /// Files and shared memory that it mapped at the look that found most of them, by node, bytes; `None` where
+    /// nobody could look.
+    pub shared: Option<BTreeMap<u32, u64>>,
     /// CPUs on which its threads were seen.
     pub cpus: CpuSet,
 }
@@ -195,12 +196,12 @@ struct Seen {
     next: Duration,
     cpus: CpuSet,
     pages: Option<Result<PageNodes, String>>,
-    shared: BTreeMap<u32, u64>,
+    shared: Option<BTreeMap<u32, u64>>,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { next: FIRST_LOOK, cpus: CpuSet::default(), pages: None, shared: BTreeMap::new() }
+        Self { next: FIRST_LOOK, cpus: CpuSet::default(), pages: None, shared: None }
     }
 }
 
@@ -213,10 +214,12 @@ impl Seen {
             Some(Ok(pages)) => total(&pages.pages),
             _ => 0,
         };
+        let most_shared = self.shared.as_ref().map(total);
+        if found.pages.is_ok() && most_shared.is_none_or(|most| total(&found.shared) > most) {
+            self.shared = Some(found.shared);
+        }
         match found.pages {
-            Ok(pages) if total(&pages.pages) > known => {
-                (self.pages, self.shared) = (Some(Ok(pages)), found.shared);
-            }
+            Ok(pages) if total(&pages.pages) > known => self.pages = Some(Ok(pages)),
             Err(refusal) if self.pages.is_none() => self.pages = Some(Err(refusal.to_string())),
             _ => {}
         }

@@ -173,10 +173,10 @@ pub struct CommandRun {
     pub pages: Option<PageNodes>,
     /// Why `pages` is null; null where it is not.
     pub pages_unknown: Option<String>,
-    /// At the same look, files and shared memory that it maps, by node, bytes: of each what the process
-    /// with most of it maps. Programs that did not look left it out.
+    /// Files and shared memory that it maps, by node, at the look that found most of them, bytes: of each what
+    /// the process with most of it maps. Null where nobody looked; programs that never did left it out.
     #[serde(default)]
-    pub shared_bytes_by_node: BTreeMap<u32, u64>,
+    pub shared_bytes_by_node: Option<BTreeMap<u32, u64>>,
     /// CPUs on which its threads were seen; empty where nobody could look.
     pub cpus_seen: CpuSet,
     /// What the believed counters of the header counted, in their order; programs that knew none

@@ -133,7 +133,7 @@ pub fn run_of(case: &str, round: u32, seconds: f64, metric: Option<f64>) -> Samp
         metric,
         pages: Some(pages([(0, 1000)])),
         pages_unknown: None,
-        shared_bytes_by_node: BTreeMap::new(),
+        shared_bytes_by_node: None,
         cpus_seen: CpuSet::single(0),
         counts: Vec::new(),
         before: None,

@@ -153,6 +153,22 @@ pub fn online_cpus(root: &Path) -> Option<CpuSet> {
     read_text(root, "sys/devices/system/cpu/online").ok()?.trim().parse().ok()
 }
 
+/// The CPUs that this process could give itself: those of its control group (cpuset), else all that are online.
+/// What it may use now is [`thread_cpus`](crate::thread_cpus). `None` where neither is told.
+pub fn attainable_cpus(root: &Path) -> Option<CpuSet> {
+    let groups = cgroups(root, "cpuset").unwrap_or_default();
+    let of_group = groups.into_iter().find_map(|(version, folder)| {
+        let name = match version {
+            CgroupVersion::V2 => "cpuset.cpus.effective",
+            CgroupVersion::V1 => "cpuset.effective_cpus",
+        };
+        let cpus: CpuSet =
+            read_text(Path::new("/"), folder.join(name)).ok()?.trim().parse().ok()?;
+        (!cpus.is_empty()).then_some(cpus)
+    });
+    of_group.or_else(|| online_cpus(root))
+}
+
 fn parse_nodes(path: &str, list: Option<&str>) -> Result<NodeSet, Refusal> {
     let refuse = |reason: String| Refusal::Content { path: path.into(), reason };
     let list = list.ok_or_else(|| refuse("it has no line Mems_allowed_list".into()))?;
@@ -182,6 +198,24 @@ mod tests {
     }
 
     const V2: &str = "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+
+    #[test]
+    fn attainable_are_the_group_s_cpus() {
+        let online = ("sys/devices/system/cpu/online", "0-15\n");
+        let of_group = ("sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-7\n");
+        let of = |files: &[(&str, &str)]| {
+            let root = tree("0::/a/b\n", V2, files);
+            attainable_cpus(root.path()).map(|cpus| cpus.to_string())
+        };
+        assert_eq!(of(&[online, of_group]).as_deref(), Some("4-7"));
+        let of_parent = ("sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n");
+        assert_eq!(
+            of(&[online, of_parent, ("sys/fs/cgroup/a/b/cpu.max", "")]).as_deref(),
+            Some("0-7")
+        );
+        assert_eq!(of(&[online]).as_deref(), Some("0-15"));
+        assert_eq!(of(&[]), None);
+    }
 
     #[test]
     fn tightest_level_of_version_2_counts() {

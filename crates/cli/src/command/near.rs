@@ -8,11 +8,15 @@ use nearfar_advise::{DeviceAdvice, advise_device};
 use nearfar_document::printable;
 use nearfar_machine::{CpuSet, Device, DeviceKind, LocalRank, Machine, NodeSet};
 use nearfar_model::RecordFigures;
+use nearfar_sys::attainable_cpus;
 use nearfar_units::format_significant;
 
 use super::advised_placement::refuse_elsewhere;
 use crate::live_accelerators::live_accelerators;
 use crate::record_file;
+
+/// Where nothing can run.
+pub const NO_USABLE_NODE: &str = "there is no node with both memory and CPUs that may be used";
 
 /// Nodes, and by whose word they are near.
 pub struct Near {
@@ -22,10 +26,11 @@ pub struct Near {
 }
 
 /// A device as it was asked for, and what the system knows of it.
-struct Asked<'a> {
+struct Asked {
     /// In the user's words, without a colon before a number.
     name: String,
-    device: Option<&'a Device>,
+    /// PCIe address, where it has one.
+    bus_id: Option<String>,
     /// By firmware; empty when unknown.
     nodes: NodeSet,
     /// Whether a record can have copies to it.
@@ -81,16 +86,23 @@ fn near_rank(machine: &Machine, cpus: Option<&CpuSet>) -> anyhow::Result<Near> {
     })?;
     let usable: Vec<u32> =
         machine.nodes_with_usable_cpus(cpus).map(|(node, _)| node.os_index).collect();
-    let nodes: NodeSet = rank.part_of(&usable).iter().copied().collect();
+    // Who has CPUs of its own has them from the launcher: they are its part already.
+    let attainable = attainable_cpus(Path::new("/"));
+    let is_bound = attainable.is_some_and(|all| !all.is_subset(&machine.allowed_cpus));
+    let nodes: NodeSet =
+        if is_bound { &usable } else { rank.part_of(&usable) }.iter().copied().collect();
     if nodes.is_empty() {
-        bail!("there is no node with both memory and CPUs that may be used");
+        bail!("{NO_USABLE_NODE}");
     }
     let LocalRank { rank, processes, variable } = rank;
     let of = match processes {
-        Some(processes) => format!(" of {processes}"),
-        None => ", of how many is not told: nodes are taken in turn".into(),
+        _ if is_bound => {
+            format!(" ({variable}) has CPUs {} from its launcher", machine.allowed_cpus)
+        }
+        Some(processes) => format!(" of {processes} ({variable})"),
+        None => format!(" ({variable}), of how many is not told, so that nodes are taken in turn,"),
     };
-    let note = format!("local rank {rank}{of} ({variable}) is on {}", named_nodes(&nodes));
+    let note = format!("local rank {rank}{of} is on {}", named_nodes(&nodes));
     Ok(Near { nodes, note })
 }
 
@@ -99,7 +111,7 @@ fn named_nodes(nodes: &NodeSet) -> String {
     format!("{word} {nodes}")
 }
 
-fn find<'a>(machine: &'a Machine, asked: &str) -> anyhow::Result<Asked<'a>> {
+fn find(machine: &Machine, asked: &str) -> anyhow::Result<Asked> {
     let (name, is_adapter) = match asked.strip_prefix("nic:") {
         Some(name) => (name.to_owned(), true),
         None => (without_colon(asked), false),
@@ -114,13 +126,14 @@ fn find<'a>(machine: &'a Machine, asked: &str) -> anyhow::Result<Asked<'a>> {
     if let Some(device) = machine.devices.iter().find(is_asked) {
         let is_accelerator = device.kind == DeviceKind::Accelerator;
         let nodes = device.nodes.clone();
-        return Ok(Asked { name, device: Some(device), nodes, is_accelerator });
+        return Ok(Asked { name, bus_id: Some(device.bus_id.clone()), nodes, is_accelerator });
     }
     // Drivers are loaded only where the system itself knows no such name.
     let found =
         if is_adapter { Vec::new() } else { live_accelerators(machine).inputs.accelerators };
     if let Some(it) = found.iter().find(|it| it.id == name) {
-        return Ok(Asked { name, device: None, nodes: it.nodes.clone(), is_accelerator: true });
+        let (bus_id, nodes) = (it.bus_id.clone(), it.nodes.clone());
+        return Ok(Asked { name, bus_id, nodes, is_accelerator: true });
     }
     let devices = machine.devices.iter().filter(|it| !is_adapter || it.kind == DeviceKind::Network);
     let names = devices.map(|device| match device.os_names.first() {
@@ -151,7 +164,7 @@ fn is_namespace(name: &str, controller: &str) -> bool {
     controller.starts_with("nvme") && rest.is_some_and(|rest| rest.parse::<u32>().is_ok())
 }
 
-impl Asked<'_> {
+impl Asked {
     /// By measured copies, where there are any.
     fn by_copies(&self, machine: &Machine, named: Option<&Path>) -> anyhow::Result<Option<Near>> {
         if !self.is_accelerator {
@@ -164,11 +177,8 @@ impl Asked<'_> {
         };
         let advice = refuse_elsewhere(&path, &record).and_then(|()| {
             let figures = RecordFigures::new(&record);
-            let by_id = advise_device(&figures, &self.name);
-            let advice = match (by_id, self.device) {
-                (Err(_), Some(device)) => advise_device(&figures, &device.bus_id),
-                (advice, _) => advice,
-            };
+            // Numbers are given anew to the devices that a job may see: an address stays.
+            let advice = advise_device(&figures, self.bus_id.as_deref().unwrap_or(&self.name));
             advice.with_context(|| format!("{}", path.display()))
         });
         let advice = match advice {

@@ -19,6 +19,7 @@ use nearfar_place::{
 };
 use nearfar_sys::{AwaitedSignals, monotonic_ns};
 
+use super::near::NO_USABLE_NODE;
 use super::run::{status_number, unwritten};
 use crate::args::RunArguments;
 use crate::exit_status::ExitStatus;
@@ -47,7 +48,10 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
         Some(Some(path)) => {
             Some((path, WritableFile::find(path).with_context(|| unwritten(path))?))
         }
-        _ => None,
+        Some(None) => {
+            bail!("of instances --report takes a file: --report=FILE; the table is printed anyway")
+        }
+        None => None,
     };
     let outputs = outputs(&places, arguments.output.as_deref())?;
     let awaited = await_signals().context("cannot wait for signals")?;
@@ -120,7 +124,7 @@ fn places(machine: &Machine, arguments: &RunArguments) -> anyhow::Result<Vec<Pla
         *cpus = cpus.iter().chain(usable.iter()).collect();
     }
     if groups.is_empty() {
-        bail!("there is no node with both memory and CPUs that may be used");
+        bail!("{NO_USABLE_NODE}");
     }
     let groups = groups.into_values().enumerate();
     Ok(groups.map(|(index, (nodes, cpus))| Place { index, nodes, cpus }).collect())

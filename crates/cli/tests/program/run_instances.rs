@@ -95,6 +95,7 @@ fn what_does_not_go_together_is_refused_before_anything_starts() {
         &["--each-node", "--placement", "interleave"],
         &["--each-node", "--verify"],
         &["--output", "file"],
+        &["--each-node", "--report"],
         &["--keep-going"],
         &["--each-node", "--cpus", "65000"],
         &["--each-node", "--output", "/no/such/folder/{index}"],

@@ -241,6 +241,10 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
         documents.file(&report);
     }
+    let report = in_folder("instances.json");
+    let option = format!("--report={}", report.display());
+    run(nearfar().args(["run", "--each-node", &option, "--", "true"]));
+    documents.file(&report);
     // Formats of many machines are held against their schemas in `fleet.rs`.
     documents.seen.extend(FLEET.map(String::from));
     // What needs a device is held against its schema where there is one (`tests/devices`).
