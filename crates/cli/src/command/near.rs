@@ -97,7 +97,7 @@ fn near_rank(machine: &Machine, cpus: Option<&CpuSet>) -> anyhow::Result<Near> {
     let LocalRank { rank, processes, variable } = rank;
     let of = match processes {
         _ if is_bound => {
-            format!(" ({variable}) has CPUs {} from its launcher", machine.allowed_cpus)
+            format!(" ({variable}), with CPUs {} from its launcher,", machine.allowed_cpus)
         }
         Some(processes) => format!(" of {processes} ({variable})"),
         None => format!(" ({variable}), of how many is not told, so that nodes are taken in turn,"),

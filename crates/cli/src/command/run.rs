@@ -226,8 +226,16 @@ struct Chosen {
 fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
     let cpus = arguments.cpus.clone();
     if let Some(asked) = &arguments.near {
+        let machine = live_machine::read()?;
         let Near { nodes, note } =
-            near(&live_machine::read()?, asked, arguments.record.as_deref(), cpus.as_ref())?;
+            near(&machine, asked, arguments.record.as_deref(), cpus.as_ref())?;
+        // Of the CPUs that are near, those that are this process's: a launcher may have given it a part.
+        let of_nodes = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
+        let is_near = of_nodes.into_iter().any(|it| it.locality.intersects(&machine.allowed_cpus));
+        let cpus = match cpus {
+            None if is_near => Some(machine.allowed_cpus),
+            cpus => cpus,
+        };
         let placement = Placement::Local(Some(nodes));
         return Ok(Chosen { placement, cpus, note: Some(note) });
     }

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use nearfar_lab::build_load;
+use nearfar_machine::LocalRank;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -62,24 +63,39 @@ pub fn first_node() -> u32 {
     nearfar_sys::usable_nodes(Path::new("/")).unwrap().first().unwrap()
 }
 
-/// Each of a launcher's processes is on its part of the nodes; without one there is none.
+/// Each of a launcher's processes is on its part of the nodes, or on those of the CPUs that it has from its
+/// launcher; without one there is none.
 #[test]
 fn near_a_rank_is_the_launcher_s_word() {
-    let rank = |set: &[(&str, &str)]| {
-        let mut command = start(&["--near", "rank"], &["true"]);
-        for name in nearfar_machine::LocalRank::variables() {
+    let rank = |through: &[&str], set: &[(&str, &str)]| {
+        let nearfar = env!("CARGO_BIN_EXE_nearfar");
+        let words = [through, &[nearfar, "run", "--near", "rank", "--", "true"]].concat();
+        let mut command = Command::new(words[0]);
+        for name in LocalRank::variables() {
             command.env_remove(name);
         }
-        let output = command.envs(set.iter().copied()).output().unwrap();
+        let output = command.args(&words[1..]).envs(set.iter().copied()).output().unwrap();
         (output.status.code(), text(&output.stderr).to_string())
     };
-    let alone = rank(&[]);
+    let alone = rank(&[], &[]);
     assert_eq!(alone.0, Some(125), "{alone:?}");
     assert!(alone.1.contains("no launcher says"), "{alone:?}");
-    let of_two = rank(&[("MPI_LOCALRANKID", "0"), ("MPI_LOCALNRANKS", "1000")]);
-    let on = format!("local rank 0 of 1000 (MPI_LOCALRANKID) is on node {}", first_node());
-    assert_eq!(of_two.0, Some(0), "{of_two:?}");
-    assert!(of_two.1.contains(&on), "{of_two:?}");
+    let of_thousand = [("MPI_LOCALRANKID", "0"), ("MPI_LOCALNRANKS", "1000")];
+    let own = nearfar_sys::thread_cpus().unwrap();
+    let attainable = nearfar_sys::attainable_cpus(Path::new("/")).unwrap();
+    if attainable.is_subset(&own) {
+        let free = rank(&[], &of_thousand);
+        let on = format!("local rank 0 of 1000 (MPI_LOCALRANKID) is on node {}", first_node());
+        assert_eq!(free.0, Some(0), "{free:?}");
+        assert!(free.1.contains(&on), "{free:?}");
+    }
+    if attainable.len() > 1 {
+        let cpu = own.first().unwrap().to_string();
+        let bound = rank(&["taskset", "-c", &cpu], &of_thousand);
+        let from = format!("(MPI_LOCALRANKID), with CPUs {cpu} from its launcher, is on node");
+        assert_eq!(bound.0, Some(0), "{bound:?}");
+        assert!(bound.1.contains(&from), "{bound:?}");
+    }
 }
 
 /// A thread that its process ends before it has run never stops for whoever follows it.
