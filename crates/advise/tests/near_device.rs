@@ -1,7 +1,5 @@
 //! Which nodes are next to a device, by the copies of a simulated machine.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_advise::advise_device;
 use nearfar_flow::read_machine;
 use nearfar_machine::NodeSet;

@@ -375,7 +375,7 @@ impl<'a> Engine<'a> {
             Ok(samples) => {
                 for sample in samples {
                     self.sequence += 1;
-                    self.writer.write(&Line::Sample(sample.clone()))?;
+                    self.writer.write(&Line::Sample(Box::new(sample.clone())))?;
                     let position = self.record.samples.len();
                     self.samples_of.entry(case.id.clone()).or_default().push(position);
                     self.record.samples.push(sample);

@@ -19,7 +19,7 @@ pub enum Line {
     /// A case of the plan.
     Case(Case),
     /// A window.
-    Sample(Sample),
+    Sample(Box<Sample>),
     /// Something that was not measured.
     Absent(Absent),
     /// Something that the reader of the figures should know.
@@ -70,7 +70,7 @@ impl TryFrom<LineFields> for Line {
         let kinds = [
             fields.header.map(Self::Header),
             fields.case.map(Self::Case),
-            fields.sample.map(Self::Sample),
+            fields.sample.map(|it| Self::Sample(Box::new(it))),
             fields.absent.map(Self::Absent),
             fields.warning.map(Self::Warning),
             fields.resumed.map(Self::Resumed),

@@ -96,7 +96,7 @@ pub fn read_record_with(
             Line::Case(case) => record.cases.push(case),
             Line::Sample(sample) => {
                 measured.entry(sample.case.clone()).or_default().insert(sample.round);
-                take(sample);
+                take(*sample);
             }
             Line::Absent(absent) => record.absent.push(absent),
             Line::Warning(warning) => record.add_warning(warning),

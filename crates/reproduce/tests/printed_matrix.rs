@@ -28,7 +28,7 @@ fn it_is_written_and_read_like_a_measurement() {
         writer.write(&Line::Case(case.clone())).unwrap();
     }
     for sample in &record.samples {
-        writer.write(&Line::Sample(sample.clone())).unwrap();
+        writer.write(&Line::Sample(Box::new(sample.clone()))).unwrap();
     }
     let read = read_record(std::fs::File::open(&path).unwrap()).unwrap();
     assert_eq!((&read.cases, &read.samples), (&record.cases, &record.samples));

@@ -25,7 +25,7 @@ pub fn write(record: &Record) -> (TempDir, PathBuf) {
         writer.write(&Line::Case(case.clone())).unwrap();
     }
     for sample in &record.samples {
-        writer.write(&Line::Sample(sample.clone())).unwrap();
+        writer.write(&Line::Sample(Box::new(sample.clone()))).unwrap();
     }
     (folder, path)
 }

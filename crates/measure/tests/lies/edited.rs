@@ -32,7 +32,7 @@ fn cases(lines: &mut [Line]) -> Vec<&mut Case> {
 
 fn samples(lines: &mut [Line]) -> Vec<&mut Sample> {
     let samples = lines.iter_mut().filter_map(|line| match line {
-        Line::Sample(sample) => Some(sample),
+        Line::Sample(sample) => Some(&mut **sample),
         _ => None,
     });
     samples.collect()
