@@ -143,6 +143,8 @@ pub enum WhyStayed {
     KeptInMemory,
     /// The node has no room.
     NoRoom,
+    /// The node is gone, or has no memory any more.
+    NoMemory,
     /// The kernel holds them, or gave no reason.
     Held,
 }

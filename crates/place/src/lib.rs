@@ -31,6 +31,7 @@ mod named_files;
 mod output_tail;
 mod pace;
 mod page_deal;
+mod pinned_threads;
 mod pinning;
 mod placement;
 mod present_memory;

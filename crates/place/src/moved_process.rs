@@ -1,8 +1,10 @@
 //! What became of a running process whose memory was moved: what `nearfar move` tells.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use nearfar_sys::Refusal;
+use nearfar_units::Bytes;
 use serde::Serialize;
 
 use crate::file_list::StayedPages;
@@ -43,6 +45,9 @@ pub enum NotMoved {
     CallForbidden(String),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The kernel refused half-way.
+    #[error("{why}; {undone}")]
+    Undone { why: Box<NotMoved>, undone: UndoneMove },
 }
 
 /// A running process whose memory was moved; `move --json` prints it.
@@ -58,8 +63,8 @@ pub struct MovedProcess {
     /// The share of each node that this asks for.
     pub asked_shares: BTreeMap<u32, f64>,
     /// Memory that no other process maps, by node, bytes, before: its own; with --files also what it maps
-    /// of files and shared memory.
-    pub before_bytes_by_node: BTreeMap<u32, u64>,
+    /// of files and shared memory. Null where a signal came before all was counted.
+    pub before_bytes_by_node: Option<BTreeMap<u32, u64>>,
     /// The same afterwards.
     pub bytes_by_node: BTreeMap<u32, u64>,
     /// What of this is on nodes that the kernel does not tell, afterwards, bytes.
@@ -68,6 +73,9 @@ pub struct MovedProcess {
     pub astray_bytes: u64,
     /// Why pages did not move, as the kernel said; what is astray beyond that was allocated meanwhile.
     pub stayed: Vec<StayedPages>,
+    /// What is swapped out, which is on no node and comes back where its policy puts it, bytes; null where the
+    /// kernel does not tell.
+    pub swapped_bytes: Option<u64>,
     /// What other processes map too, which is left where it is, bytes.
     pub shared_bytes: u64,
     /// Moved, bytes.
@@ -90,8 +98,29 @@ pub struct MovedProcess {
 pub struct UndoneMove {
     /// Where it was before, bytes.
     pub back_bytes: u64,
-    /// What could not be moved back, bytes; what was freed meanwhile is none.
+    /// What could not be moved back, or is not known to be, bytes; what was freed meanwhile is none.
     pub not_back_bytes: u64,
+    /// Threads that could not be given back the CPUs that they had.
+    pub confined_threads: usize,
+}
+
+impl fmt::Display for UndoneMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let back = Bytes(self.back_bytes);
+        match self.not_back_bytes {
+            0 => write!(f, "what was moved, {back}, is back")?,
+            bytes => {
+                write!(f, "{back} is back where it was, {} could not be moved back", Bytes(bytes))?
+            }
+        }
+        match self.confined_threads {
+            0 => Ok(()),
+            threads => write!(
+                f,
+                "; of its threads {threads} could not be given back their CPUs: taskset -a -c -p CPUS PID"
+            ),
+        }
+    }
 }
 
 impl MovedProcess {

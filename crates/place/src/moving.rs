@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::CpuSet;
 use nearfar_sys::{
-    Errno, HUGE_PAGE_BYTES, MovedPages, Refusal, Task, listed_page_nodes, may_look_into,
-    move_listed_pages, pin_task, process_identity, process_pages, task_state, tasks,
+    Errno, HUGE_PAGE_BYTES, MovedPages, Refusal, listed_page_nodes, may_look_into,
+    move_listed_pages, process_identity, process_pages, swapped_bytes, task_state,
 };
 
 use crate::file_list::{StayedPages, WhyStayed};
 use crate::moved_process::{MovedProcess, NotMoved, UndoneMove};
 use crate::pace::Pace;
 use crate::page_deal::PageDeal;
+use crate::pinned_threads::{pin, unpin};
 use crate::present_memory::{AddressDeal, PresentMemory, PresentPart, walk};
 use crate::program_memory::{mapped_bytes, total};
 use crate::weights::numa_balancing_note;
@@ -47,7 +48,8 @@ pub struct MoveQuestion {
 /// `tell` is told the bytes that were moved, and all that are to be.
 ///
 /// # Errors
-/// When there is no such process, or it, its node or its memory is not to be had.
+/// When there is no such process, or it, its node or its memory is not to be had. Where the kernel refuses
+/// half-way, what was moved goes back.
 pub fn move_process(
     root: &Path,
     question: &MoveQuestion,
@@ -60,9 +62,10 @@ pub fn move_process(
     }
     may_look_into(root, pid).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => NotMoved::NotPermitted(pid),
-        _ => NotMoved::NoSuchProcess(pid),
+        _ => unreadable(root, pid, "numa_maps", error.to_string()),
     })?;
-    let identity = process_identity(root, pid).ok_or(NotMoved::NoSuchProcess(pid))?;
+    let identity = process_identity(root, pid)
+        .ok_or_else(|| unreadable(root, pid, "status", "it does not tell its user".into()))?;
     if let Some(allowed) = &identity.memory_allowed
         && let Some(&node) = question.deal.shares.keys().find(|&&node| !allowed.contains(node))
     {
@@ -78,6 +81,7 @@ pub fn move_process(
         PresentMemory::count(root, pid, question.files, &deal, is_to_end).map_err(fail)
     };
     let before = count(is_interrupted)?;
+    let is_counted = !is_interrupted();
     let mut mover = Mover {
         pid,
         deal: &deal,
@@ -88,24 +92,31 @@ pub fn move_process(
     };
     let mut tell = |moved: u64| tell(moved.min(before.astray), before.astray);
     let mut pinned = Vec::new();
-    if let Some(cpus) = &question.cpus {
-        pin(root, pid, cpus, &mut pinned).map_err(|refusal| {
-            unpin(&pinned);
-            fail(refusal)
-        })?;
-    }
     let begun = Instant::now();
-    let came_to_end =
-        mover.move_all(root, question.files, is_interrupted, &mut tell).map_err(fail)?;
+    let came_to_end = question
+        .cpus
+        .as_ref()
+        .map_or(Ok(()), |cpus| pin(root, pid, cpus, &mut pinned, is_interrupted))
+        .and_then(|()| mover.move_all(root, question.files, is_interrupted, &mut tell));
     let seconds = begun.elapsed().as_secs_f64();
+    let mut undo = |mover: &mut Mover<'_>| {
+        let confined_threads = unpin(root, pid, &pinned);
+        UndoneMove { confined_threads, ..mover.undo(&mut tell) }
+    };
     let mut undone = None;
-    if came_to_end.is_break() {
-        unpin(&pinned);
-        pinned.clear();
-        undone = Some(mover.undo(&mut tell).map_err(fail)?);
-    }
-    let after = count(&|| false)?;
-    if after.bytes() + after.shared == 0 {
+    let counted = came_to_end.map_err(fail).and_then(|end| {
+        undone = end.is_break().then(|| undo(&mut mover));
+        count(&|| false)
+    });
+    let after = match counted {
+        Ok(after) => after,
+        Err(NotMoved::Ended(pid)) => return Err(NotMoved::Ended(pid)),
+        Err(why) => {
+            let undone = undone.unwrap_or_else(|| undo(&mut mover));
+            return Err(NotMoved::Undone { why: Box::new(why), undone });
+        }
+    };
+    if after.bytes() + after.shared == 0 && has_ended(root, pid) {
         return Err(NotMoved::Ended(pid));
     }
     let later = "what it allocates from now on follows its own policy, as before";
@@ -115,59 +126,52 @@ pub fn move_process(
         command: identity.command,
         placement: question.placement.clone(),
         asked_shares: question.deal.shares.clone(),
-        before_bytes_by_node: before.alone,
+        before_bytes_by_node: is_counted.then_some(before.alone),
         bytes_by_node: after.alone,
         unknown_bytes: after.unknown,
         astray_bytes: after.astray,
         stayed: mover.stayed(),
+        swapped_bytes: swapped_bytes(root, pid),
         shared_bytes: after.shared,
         moved_bytes: mover.moved_bytes,
         seconds,
         most_bytes_per_second: question.bytes_per_second,
-        threads: pinned.len(),
+        threads: if undone.is_some() { 0 } else { pinned.len() },
         undone,
         notes: [later.to_string()].into_iter().chain(numa_balancing_note()).collect(),
     })
 }
 
+fn has_ended(root: &Path, pid: u32) -> bool {
+    task_state(root, pid).is_none_or(|state| state == 'Z')
+}
+
+/// There is no such process, or its file does not tell what is needed.
+fn unreadable(root: &Path, pid: u32, file: &str, reason: String) -> NotMoved {
+    let folder = root.join(format!("proc/{pid}"));
+    match folder.exists() {
+        true => NotMoved::Refused(Refusal::Content {
+            path: folder.join(file).display().to_string(),
+            reason,
+        }),
+        false => NotMoved::NoSuchProcess(pid),
+    }
+}
+
 /// Why it was not moved, by what the kernel refused.
 fn not_moved(root: &Path, pid: u32, refusal: Refusal) -> NotMoved {
-    let has_ended = || task_state(root, pid).is_none_or(|state| state == 'Z');
     match (&refusal, refusal.errno()) {
-        _ if has_ended() => NotMoved::Ended(pid),
+        _ if has_ended(root, pid) => NotMoved::Ended(pid),
+        // As after it became another program's, with other rights.
+        _ if may_look_into(root, pid)
+            .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) =>
+        {
+            NotMoved::NotPermitted(pid)
+        }
         // Another user's was told before.
         (Refusal::Call { call: "move_pages", .. }, Some(Errno(libc::EPERM | libc::ENOSYS)))
         | (Refusal::Unanswered { .. }, _) => NotMoved::CallForbidden(refusal.cause()),
         _ => NotMoved::Refused(refusal),
-    }
-}
-
-/// Gives the threads of a process these CPUs, also those that start meanwhile; `pinned` gets them as
-/// they were before.
-fn pin(root: &Path, pid: u32, cpus: &CpuSet, pinned: &mut Vec<Task>) -> Result<(), Refusal> {
-    loop {
-        let known = pinned.len();
-        for task in tasks(root, pid)? {
-            if pinned.iter().any(|it| it.tid == task.tid) {
-                continue;
-            }
-            match pin_task(task.tid, cpus) {
-                Ok(()) => pinned.push(task),
-                // It has ended.
-                Err(refusal) if refusal.errno() == Some(Errno(libc::ESRCH)) => {}
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        if pinned.len() == known {
-            return Ok(());
-        }
-    }
-}
-
-/// Threads that have ended need no CPUs.
-fn unpin(pinned: &[Task]) {
-    for task in pinned {
-        pin_task(task.tid, &task.cpus).ok();
     }
 }
 
@@ -260,7 +264,8 @@ impl Mover<'_> {
         let mut held = u64::MAX;
         for _ in 0..PASSES {
             self.left.clear();
-            let end = walk(root, self.pid, files, |part| {
+            let deal = self.deal;
+            let end = walk(root, self.pid, files, &deal.blocks, |part| {
                 let alone = part.pages.iter().filter(|page| page.is_alone);
                 let pages: Vec<usize> = alone.map(|page| page.address).collect();
                 let most = self.pace.step_pages(part.page_bytes);
@@ -302,9 +307,11 @@ impl Mover<'_> {
             return Ok(());
         }
         let step = Step::new(&strays, part);
-        let moved = self.request(&step, |page| deal.node_of(page, part))?;
-        let bytes = moved.moved * part.page_bytes as u64;
+        // A request that fails may have moved some.
         self.done.push(step);
+        let step = &self.done[self.done.len() - 1];
+        let moved = self.request(step, |page| deal.node_of(page, part))?;
+        let bytes = moved.moved * part.page_bytes as u64;
         self.moved_bytes += bytes;
         for (why, pages) in reasons(&moved) {
             *self.left.entry(why).or_default() += pages * part.page_bytes as u64;
@@ -329,21 +336,24 @@ impl Mover<'_> {
         }
     }
 
-    /// Moves everything back, at the same rate.
-    fn undo(&mut self, tell: &mut dyn FnMut(u64)) -> Result<UndoneMove, Refusal> {
+    /// Moves everything back, at the same rate. Of a step that is refused nothing is known to be back.
+    fn undo(&mut self, tell: &mut dyn FnMut(u64)) -> UndoneMove {
         let mut undone = UndoneMove::default();
         let mut left = self.moved_bytes;
         while let Some(step) = self.done.pop() {
             let begun = Instant::now();
-            let back = self.request(&step, |page| step.node_of(page))?;
             let page = step.page_bytes as u64;
+            let Ok(back) = self.request(&step, |page| step.node_of(page)) else {
+                undone.not_back_bytes += step.addresses().len() as u64 * page;
+                continue;
+            };
             undone.back_bytes += back.moved * page;
             undone.not_back_bytes += reasons(&back).map(|(_, pages)| pages * page).sum::<u64>();
             left = left.saturating_sub(back.moved * page);
             tell(left);
             self.wait(begun, back.moved * page, &|| false);
         }
-        Ok(undone)
+        undone
     }
 
     fn stayed(&self) -> Vec<StayedPages> {
@@ -358,6 +368,7 @@ fn reasons(moved: &MovedPages) -> impl Iterator<Item = (WhyStayed, u64)> {
             Some(libc::ENOENT) => return None,
             Some(libc::EACCES) => WhyStayed::Mapped,
             Some(libc::ENOMEM) => WhyStayed::NoRoom,
+            Some(libc::ENODEV) => WhyStayed::NoMemory,
             _ => WhyStayed::Held,
         };
         Some((why, pages))
@@ -366,6 +377,11 @@ fn reasons(moved: &MovedPages) -> impl Iterator<Item = (WhyStayed, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::{Command, Stdio};
+
+    use nearfar_sys::task_cpus;
+
     use super::*;
 
     const PAGE: usize = 4096;
@@ -406,6 +422,7 @@ mod tests {
             (Some(Errno(libc::EACCES)), 6),
             (Some(Errno(libc::ENOMEM)), 5),
             (Some(Errno(libc::EBUSY)), 4),
+            (Some(Errno(libc::ENODEV)), 2),
             (None, 3),
         ];
         let moved = MovedPages { there: 1, moved: 2, left: left.into() };
@@ -414,6 +431,7 @@ mod tests {
         let expected = [
             (WhyStayed::Mapped, 6),
             (WhyStayed::NoRoom, 5),
+            (WhyStayed::NoMemory, 2),
             (WhyStayed::Held, 3),
             (WhyStayed::Held, 4),
         ];
@@ -449,5 +467,62 @@ mod tests {
         let refused = move_process(tree.path(), &question(7), &|| false, &mut |_, _| {});
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("allows nodes 1-3"), "{refused}");
+    }
+
+    /// A process of this test's, whose smaps is not to be read any more once something was looked at.
+    #[test]
+    fn what_was_done_before_a_refusal_is_undone() {
+        let mut waiting = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = waiting.id();
+        let cpus = task_cpus(pid).unwrap();
+        let one = CpuSet::single(cpus.last().unwrap());
+        let tree = tempfile::tempdir().unwrap();
+        let folder = tree.path().join(format!("proc/{pid}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        for file in ["numa_maps", "maps", "status", "stat", "smaps", "pagemap", "task", "cmdline"] {
+            symlink(format!("/proc/{pid}/{file}"), folder.join(file)).unwrap();
+        }
+        let asked = MoveQuestion { cpus: Some(one.clone()), ..question(pid) };
+        let mut looks = 0;
+        let mut hide = |_, _| {
+            looks += 1;
+            if looks == 1 {
+                assert_eq!(task_cpus(pid).unwrap(), one);
+                std::fs::remove_file(folder.join("smaps")).unwrap();
+            }
+        };
+        let refused = move_process(tree.path(), &asked, &|| false, &mut hide).unwrap_err();
+        let NotMoved::Undone { why, undone } = &refused else { panic!("{refused}") };
+        assert!(matches!(**why, NotMoved::Refused(_)), "{refused}");
+        assert_eq!((undone.not_back_bytes, undone.confined_threads), (0, 0), "{refused}");
+        let said = refused.to_string();
+        assert!(said.contains("smaps") && said.contains("is back"), "{said}");
+        assert_eq!(task_cpus(pid).unwrap(), cpus);
+        // Without its list of threads, or of pages, it is still there.
+        std::fs::remove_file(folder.join("numa_maps")).unwrap();
+        let refused = move_process(tree.path(), &asked, &|| false, &mut |_, _| {}).unwrap_err();
+        assert!(matches!(refused, NotMoved::Refused(_)), "{refused}");
+        waiting.kill().unwrap();
+        waiting.wait().unwrap();
+    }
+
+    #[test]
+    fn of_what_is_refused_on_the_way_back_nothing_counts_as_back() {
+        let page_deal = question(1).deal;
+        let steps = [2, 3].map(|pages| {
+            let strays: Vec<_> = (1..=pages).map(|number| (number * PAGE, 0)).collect();
+            Step::new(&strays, &part(false))
+        });
+        let mut mover = Mover {
+            pid: i32::MAX as u32,
+            deal: &AddressDeal::of(&page_deal, 1 << 20),
+            pace: Pace::new(1e9),
+            moved_bytes: 0,
+            left: BTreeMap::new(),
+            done: steps.into(),
+        };
+        let undone = mover.undo(&mut |_| {});
+        let expected = UndoneMove { not_back_bytes: 5 * PAGE as u64, ..UndoneMove::default() };
+        assert_eq!(undone, expected);
     }
 }

@@ -1,5 +1,6 @@
 //! The memory that a process has, page by page: whether it has it alone, and on which nodes it is.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,7 +21,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 pub(crate) struct PresentPart {
     pub pages: Vec<PresentPage>,
     pub page_bytes: usize,
-    /// Whether some may lie in transparent huge pages.
+    /// Whether it is dealt out in blocks of huge pages, as some of it lay in such when it was first seen.
     pub has_huge: bool,
 }
 
@@ -33,6 +34,7 @@ pub(crate) fn walk(
     root: &Path,
     pid: u32,
     files: bool,
+    blocks: &BlockChoices,
     mut each: impl FnMut(PresentPart) -> Result<ControlFlow<()>, Refusal>,
 ) -> Result<ControlFlow<()>, Refusal> {
     let table = PageTable::open(root, pid)?;
@@ -41,7 +43,7 @@ pub(crate) fn walk(
         // Without one it was gone before its end was read.
         let Some(range) = mapping.range else { continue };
         let page_bytes = usize::try_from(mapping.page_bytes).unwrap_or(base_page_bytes());
-        let has_huge = with_huge.contains(&mapping.start);
+        let has_huge = blocks.choose(range, with_huge.contains(&mapping.start));
         for start in (range.start()..range.end()).step_by(WINDOW_BYTES.max(page_bytes)) {
             let bytes = WINDOW_BYTES.max(page_bytes).min(range.end() - start);
             let mut pages = table.present(AddressRange::new(start, bytes))?;
@@ -66,6 +68,24 @@ fn has_own(mapping: &MappedPages) -> bool {
     }
 }
 
+/// Which mappings are dealt out in blocks of huge pages. One whose huge pages come or go while it is moved
+/// keeps its blocks: dealt anew, what was moved would belong elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct BlockChoices(RefCell<BTreeMap<usize, (usize, bool)>>);
+
+impl BlockChoices {
+    /// What was chosen for a mapping when it, or a part of it, was first seen; `has_huge` where that is now.
+    fn choose(&self, range: AddressRange, has_huge: bool) -> bool {
+        let mut known = self.0.borrow_mut();
+        let last = known.range(..range.end()).next_back();
+        if let Some((_, &(_, choice))) = last.filter(|(_, (end, _))| *end > range.start()) {
+            return choice;
+        }
+        known.insert(range.start(), (range.end(), has_huge));
+        has_huge
+    }
+}
+
 /// Where the deal has the pages of a process: blocks are counted from address 0, so that a mapping that
 /// grows keeps them.
 #[derive(Debug)]
@@ -73,13 +93,15 @@ pub(crate) struct AddressDeal<'a> {
     pub deal: &'a PageDeal,
     /// Of mappings without huge pages.
     pub block_bytes: usize,
+    pub blocks: BlockChoices,
 }
 
 impl<'a> AddressDeal<'a> {
     /// One that parts so many bytes finely enough.
     pub fn of(deal: &'a PageDeal, bytes: u64) -> Self {
         let block = deal.block_bytes(bytes, base_page_bytes() as u64);
-        Self { deal, block_bytes: usize::try_from(block).unwrap_or(HUGE_PAGE_BYTES) }
+        let block_bytes = usize::try_from(block).unwrap_or(HUGE_PAGE_BYTES);
+        Self { deal, block_bytes, blocks: BlockChoices::default() }
     }
 
     /// The node of a page of such a part.
@@ -115,7 +137,7 @@ impl PresentMemory {
         is_to_end: &dyn Fn() -> bool,
     ) -> Result<Self, Refusal> {
         let mut memory = Self::default();
-        let _came_to_end = walk(root, pid, files, |part| {
+        let _came_to_end = walk(root, pid, files, &deal.blocks, |part| {
             let addresses: Vec<usize> = part.pages.iter().map(|page| page.address).collect();
             let nodes = listed_page_nodes(pid, &addresses, part.page_bytes)?;
             for (page, node) in part.pages.iter().zip(nodes) {
@@ -182,14 +204,31 @@ mod tests {
         }
         let range = AddressRange::from(&mapping);
         let mut found = Vec::new();
-        let end = walk(Path::new(ROOT), std::process::id(), false, |part| {
-            let within = |page: &&PresentPage| (range.start()..range.end()).contains(&page.address);
-            found.extend(part.pages.iter().filter(within).map(|page| page.address - range.start()));
-            Ok(ControlFlow::Continue(()))
-        });
+        let end =
+            walk(Path::new(ROOT), std::process::id(), false, &BlockChoices::default(), |part| {
+                let within =
+                    |page: &&PresentPage| (range.start()..range.end()).contains(&page.address);
+                found.extend(
+                    part.pages.iter().filter(within).map(|page| page.address - range.start()),
+                );
+                Ok(ControlFlow::Continue(()))
+            });
         assert!(end.unwrap().is_continue());
         let page = base_page_bytes();
         assert_eq!(found, [0, (last / 2 * 8) / page * page, (1 << 30) - page]);
+    }
+
+    #[test]
+    fn mappings_keep_their_blocks() {
+        let blocks = BlockChoices::default();
+        let choose =
+            |start, end, has_huge| blocks.choose(AddressRange::new(start, end - start), has_huge);
+        assert!(choose(0x4000, 0x8000, true) && !choose(0x8000, 0x9000, false));
+        // The huge pages of one were divided, the other has got some; each has grown as well.
+        assert!(choose(0x4000, 0x8000, false) && !choose(0x8000, 0xa000, true));
+        assert!(choose(0x3000, 0x8000, false), "one that grew downwards");
+        assert!(choose(0x6000, 0x8000, false), "one that was parted");
+        assert!(choose(0x1000, 0x2000, true) && !choose(0xf000, 0x10000, false), "new ones");
     }
 
     #[test]

@@ -86,7 +86,8 @@ pub use process::{
     parse_process_pages, process_of_task, process_pages, task_pages, task_state, tasks, tracer_of,
 };
 pub use process_table::{
-    ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes, user_name,
+    ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes,
+    swapped_bytes, user_name,
 };
 pub use proof_method::ProofMethod;
 pub use refusal::{Errno, Refusal};

@@ -26,6 +26,13 @@ pub fn resident_bytes(root: &Path, pid: u32) -> Option<u64> {
     pages.checked_mul(base_page_bytes() as u64)
 }
 
+/// Bytes of a process's own memory that are swapped out; `None` where that is not told.
+pub fn swapped_bytes(root: &Path, pid: u32) -> Option<u64> {
+    let status = read_text(root, format!("proc/{pid}/status")).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix("VmSwap:"))?;
+    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// Whether this user may look where a process's memory is (ptrace(2), access mode).
 ///
 /// # Errors
@@ -81,7 +88,10 @@ mod tests {
     fn processes_are_those_of_recorded_files() {
         let tree = file_tree([
             ("proc/7/statm", "900 25 10 1 0 200 0\n"),
-            ("proc/7/status", "Name:\twork\nUid:\t1 1000 1 1\nMems_allowed_list:\t0,2\n"),
+            (
+                "proc/7/status",
+                "Name:\twork\nUid:\t1 1000 1 1\nVmSwap:\t      12 kB\nMems_allowed_list:\t0,2\n",
+            ),
             ("proc/7/cmdline", "./work\0--of\0x y\0"),
             ("proc/7/numa_maps", ""),
             ("proc/31/status", "Name:\tkworker/0:1\nUid:\t0 0 0 0\n"),
@@ -93,6 +103,7 @@ mod tests {
         let root = tree.path();
         assert_eq!(process_numbers(root).unwrap(), [7, 31]);
         assert_eq!(resident_bytes(root, 7), Some(25 * base_page_bytes() as u64));
+        assert_eq!((swapped_bytes(root, 7), swapped_bytes(root, 31)), (Some(12 << 10), None));
         assert_eq!((resident_bytes(root, 31), resident_bytes(root, 8)), (Some(0), None));
         let found = process_identity(root, 7).unwrap();
         assert_eq!(

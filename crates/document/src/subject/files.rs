@@ -233,6 +233,7 @@ fn why_words(why: WhyStayed, users: &[FileUser], is_placed: bool) -> String {
         }
         WhyStayed::KeptInMemory => "the file is kept in memory; remove it to have that back".into(),
         WhyStayed::NoRoom => "the node has no room (numactl -H)".into(),
+        WhyStayed::NoMemory => "the node is gone or has no memory (numactl -H)".into(),
         WhyStayed::Held => "the kernel holds it; try again".into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_place::{MovedProcess, UndoneMove, WhyStayed};
+use nearfar_place::{MovedProcess, WhyStayed};
 use nearfar_units::{Bytes, BytesPerSecond, excerpt_of};
 
 use super::figures::{count, percent_words};
@@ -35,14 +35,7 @@ fn sentence(moved: &MovedProcess) -> String {
     let who = format!("{}: process {} ({program})", moved.placement, moved.pid);
     let all = Bytes(moved.bytes());
     match (moved.undone, moved.astray_share()) {
-        (Some(UndoneMove { back_bytes, not_back_bytes: 0 }), _) => {
-            format!("{who}: interrupted; what was moved, {}, is back.", Bytes(back_bytes))
-        }
-        (Some(UndoneMove { back_bytes, not_back_bytes }), _) => format!(
-            "{who}: interrupted; {} is back where it was, {} could not be moved back.",
-            Bytes(back_bytes),
-            Bytes(not_back_bytes)
-        ),
+        (Some(undone), _) => format!("{who}: interrupted; {undone}."),
         (None, None) => format!("{who}: it has no memory that other processes do not map too."),
         (None, Some(_)) if moved.is_as_asked() && moved.moved_bytes == 0 => {
             format!("{who}: nothing to move, its {all} are where they were asked for.")
@@ -61,8 +54,10 @@ fn sentence(moved: &MovedProcess) -> String {
 }
 
 fn by_node(moved: &MovedProcess) -> Table {
-    let nodes: BTreeSet<u32> = [&moved.before_bytes_by_node, &moved.bytes_by_node]
+    let before = moved.before_bytes_by_node.as_ref();
+    let nodes: BTreeSet<u32> = before
         .into_iter()
+        .chain([&moved.bytes_by_node])
         .flat_map(|bytes| bytes.keys().copied())
         .chain(moved.asked_shares.keys().copied())
         .collect();
@@ -72,7 +67,7 @@ fn by_node(moved: &MovedProcess) -> Table {
         let now = of(&moved.bytes_by_node, node);
         vec![
             Cell::text(node),
-            Cell::text(Bytes(of(&moved.before_bytes_by_node, node))),
+            Cell::text(before.map_or("?".into(), |before| Bytes(of(before, node)).to_string())),
             Cell::text(Bytes(now)),
             Cell::text(percent_words(now as f64 / all)),
             Cell::text(percent_words(moved.asked_shares.get(node).copied().unwrap_or_default())),
@@ -94,6 +89,9 @@ fn lines(moved: &MovedProcess) -> Vec<String> {
     }
     if moved.shared_bytes > 0 {
         lines.push(format!("{} stayed: other processes map it too", Bytes(moved.shared_bytes)));
+    }
+    if let Some(bytes) = moved.swapped_bytes.filter(|&bytes| bytes > 0) {
+        lines.push(format!("{} is swapped out, on no node, and was not moved", Bytes(bytes)));
     }
     if moved.undone.is_none() {
         let mut explained = 0;
@@ -120,6 +118,7 @@ fn lines(moved: &MovedProcess) -> Vec<String> {
 fn why_words(why: WhyStayed) -> &'static str {
     match why {
         WhyStayed::NoRoom => "its node has no room (numactl -H)",
+        WhyStayed::NoMemory => "its node is gone or has no memory (numactl -H)",
         WhyStayed::Mapped | WhyStayed::Locked => "it lies together with what other processes map",
         WhyStayed::Dirty | WhyStayed::KeptInMemory | WhyStayed::Held => {
             "the kernel or a device holds it; try again"
@@ -129,7 +128,7 @@ fn why_words(why: WhyStayed) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_place::StayedPages;
+    use nearfar_place::{StayedPages, UndoneMove};
 
     use super::*;
     use crate::answer::Room;
@@ -141,11 +140,12 @@ mod tests {
             command: vec!["/opt/\u{1b}[2Jsolver".into(), "-x".into()],
             placement: "interleave:0-1".into(),
             asked_shares: [(0, 0.5), (1, 0.5)].into(),
-            before_bytes_by_node: [(0, 8 << 30)].into(),
+            before_bytes_by_node: Some([(0, 8 << 30)].into()),
             bytes_by_node: [(0, 4 << 30), (1, 4 << 30)].into(),
             unknown_bytes: 0,
             astray_bytes: 0,
             stayed: Vec::new(),
+            swapped_bytes: Some(0),
             shared_bytes: 3 << 20,
             moved_bytes: 4 << 30,
             seconds: 2.2,
@@ -193,6 +193,8 @@ mod tests {
         let astray = MovedProcess {
             astray_bytes: (1 << 30) + (64 << 20),
             stayed: vec![no_room],
+            swapped_bytes: Some(5 << 20),
+            before_bytes_by_node: None,
             unknown_bytes: 1 << 30,
             ..moved()
         };
@@ -202,6 +204,8 @@ mod tests {
             "23 % of its 9 GiB is not where it was asked for",
             "1 GiB stayed: its node has no room (numactl -H)",
             "64 MiB came meanwhile",
+            "5 MiB is swapped out",
+            "?",
             "1 GiB is on nodes that the kernel does not tell",
         ] {
             assert!(said.contains(words), "'{words}' is not in {said}");
@@ -213,12 +217,20 @@ mod tests {
     #[test]
     fn how_much_came_back_is_told() {
         let undone = |not_back_bytes| MovedProcess {
-            undone: Some(UndoneMove { back_bytes: 1 << 30, not_back_bytes }),
+            undone: Some(UndoneMove {
+                back_bytes: 1 << 30,
+                not_back_bytes,
+                confined_threads: usize::from(not_back_bytes > 0),
+            }),
             ..moved()
         };
         assert!(!undone(0).is_as_asked());
         assert!(text(&undone(0), 2).contains("interrupted; what was moved, 1 GiB, is back."));
         let said = text(&undone(2 << 20), 2);
         assert!(said.contains("1 GiB is back where it was, 2 MiB could"), "{said}");
+        assert!(
+            said.contains("of its threads 1 could not")
+                && !text(&undone(0), 2).contains("threads 1")
+        );
     }
 }
