@@ -33,7 +33,7 @@ impl Pace {
     }
 
     /// When the next step may begin after one of `bytes` that began at `begun`. Of time that was lost no
-    /// more than a step's is made up for: the rate is kept in every second, not on average.
+    /// more than a step's is made up for: the rate is kept step by step, not over the whole move.
     pub fn due_after(&mut self, begun: Instant, bytes: u64) -> Instant {
         let latest = begun.checked_sub(STEP).unwrap_or(begun);
         let from = self.due.map_or(begun, |due| due.max(latest));
