@@ -25,6 +25,7 @@ mod listed_processes;
 mod loss;
 mod mending;
 mod metric_pattern;
+mod move_step;
 mod moved_process;
 mod moving;
 mod named_files;
