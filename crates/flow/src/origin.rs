@@ -38,7 +38,7 @@ pub struct Published {
     pub latency_ns: Vec<Vec<f64>>,
     /// What all threads of a node move, bytes/s.
     pub all_threads: Vec<Vec<f64>>,
-    /// Of a pair what so many threads move, bytes/s.
+    /// Of a pair, what this many threads move together, bytes/s.
     pub threads: BTreeMap<(u32, u32), BTreeMap<u32, f64>>,
     /// By kernel what crosses to the memories when all threads run it on their own nodes, bytes/s.
     pub traffic: BTreeMap<String, f64>,

@@ -76,7 +76,7 @@ pub use program_memory::{CountMethod, SharedKind};
 pub use report::{ReportedFile, ReportedMemory, ReportedProcess, ReportedShared, RunReport};
 pub use resolution::{Resolution, resolve};
 pub use seen_threads::SeenThread;
-pub use usable::{Present, Usable, UsableNodes};
+pub use usable::{Present, Usable, UsableNodes, named};
 pub use verification::{Side, Verdict, Verification, verify};
 pub use watch::{Outcome, Steering, Watched, start_watched, watch};
 pub use weights::{WeightsBy, policy_for};

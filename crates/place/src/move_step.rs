@@ -54,7 +54,7 @@ impl Step {
     }
 }
 
-/// Pages in steps of at most so many; where some are huge none of those is divided.
+/// Pages in steps of at most `most`, or of one huge page: no huge page is divided.
 pub(crate) fn steps(pages: &[usize], most: usize, has_huge: bool) -> Vec<&[usize]> {
     let mut steps = Vec::new();
     let mut rest = pages;
@@ -77,15 +77,11 @@ mod tests {
 
     const PAGE: usize = 4096;
 
-    fn part(has_huge: bool) -> PresentPart {
-        PresentPart { pages: Vec::new(), page_bytes: PAGE, has_huge }
-    }
-
     #[test]
     fn where_pages_were_is_known_of_each() {
         let strays = [(8, 1), (9, 1), (10, 2), (12, 2), (13, 2), (20, 1)];
         let strays = strays.map(|(number, node)| (number * PAGE, node));
-        let step = Step::new(&strays, &part(false));
+        let step = Step::new(&strays, &PresentPart::without_pages(PAGE, false));
         assert_eq!(step.runs.len(), 4);
         assert_eq!(step.addresses(), strays.map(|(address, _)| address));
         for (address, node) in strays {

@@ -241,10 +241,10 @@ impl Mover<'_> {
             return Ok(());
         }
         let step = Step::new(&strays, part);
+        let moved = self.request(&step, |page| deal.node_of(page, part));
         // A request that fails may have moved some.
         self.done.push(step);
-        let step = &self.done[self.done.len() - 1];
-        let moved = self.request(step, |page| deal.node_of(page, part))?;
+        let moved = moved?;
         let bytes = moved.moved * part.page_bytes as u64;
         self.moved_bytes += bytes;
         for (why, pages) in reasons(&moved) {
@@ -319,10 +319,6 @@ mod tests {
     use super::*;
 
     const PAGE: usize = 4096;
-
-    fn part(has_huge: bool) -> PresentPart {
-        PresentPart { pages: Vec::new(), page_bytes: PAGE, has_huge }
-    }
 
     #[test]
     fn what_has_gone_needs_no_reason() {
@@ -420,7 +416,7 @@ mod tests {
         let page_deal = question(1).deal;
         let steps = [2, 3].map(|pages| {
             let strays: Vec<_> = (1..=pages).map(|number| (number * PAGE, 0)).collect();
-            Step::new(&strays, &part(false))
+            Step::new(&strays, &PresentPart::without_pages(PAGE, false))
         });
         let mut mover = Mover {
             pid: i32::MAX as u32,

@@ -25,6 +25,14 @@ pub(crate) struct PresentPart {
     pub has_huge: bool,
 }
 
+#[cfg(test)]
+impl PresentPart {
+    /// A part of which only the size of its pages and blocks counts.
+    pub fn without_pages(page_bytes: usize, has_huge: bool) -> Self {
+        Self { pages: Vec::new(), page_bytes, has_huge }
+    }
+}
+
 /// Goes over what a process has in memory, with `files` also over what it maps of files and shared
 /// memory. What is reserved and not there is passed over; what comes or goes meanwhile may be missed.
 ///
@@ -97,7 +105,7 @@ pub(crate) struct AddressDeal<'a> {
 }
 
 impl<'a> AddressDeal<'a> {
-    /// One that parts so many bytes finely enough.
+    /// A deal whose blocks are small enough to divide this many bytes evenly.
     pub fn of(deal: &'a PageDeal, bytes: u64) -> Self {
         let block = deal.block_bytes(bytes, base_page_bytes() as u64);
         let block_bytes = usize::try_from(block).unwrap_or(HUGE_PAGE_BYTES);
@@ -227,7 +235,7 @@ mod tests {
         // The huge pages of one were divided, the other has got some; each has grown as well.
         assert!(choose(0x4000, 0x8000, false) && !choose(0x8000, 0xa000, true));
         assert!(choose(0x3000, 0x8000, false), "one that grew downwards");
-        assert!(choose(0x6000, 0x8000, false), "one that was parted");
+        assert!(choose(0x6000, 0x8000, false), "one that was split");
         assert!(choose(0x1000, 0x2000, true) && !choose(0xf000, 0x10000, false), "new ones");
     }
 
@@ -236,7 +244,7 @@ mod tests {
         let memory = "interleave:0-1".parse().unwrap();
         let deal = PageDeal::of(&"interleave:0-1".parse().unwrap(), &memory).unwrap();
         let fine = AddressDeal::of(&deal, 1 << 20);
-        let part = |page_bytes, has_huge| PresentPart { pages: Vec::new(), page_bytes, has_huge };
+        let part = PresentPart::without_pages;
         let nodes = |part: &PresentPart, step: usize| -> Vec<u32> {
             (0..4).map(|number| fine.node_of(number * step, part)).collect()
         };

@@ -78,7 +78,7 @@ fn why_not<T: fmt::Display + PartialEq>(
 }
 
 /// `node 1`, `CPUs 0-3`.
-pub(crate) fn named(noun: &str, set: &impl fmt::Display) -> String {
+pub fn named(noun: &str, set: &impl fmt::Display) -> String {
     let list = set.to_string();
     let plural = if list.contains(['-', ',']) { "s" } else { "" };
     format!("{noun}{plural} {list}")

@@ -8,6 +8,7 @@ use nearfar_advise::{DeviceAdvice, advise_device};
 use nearfar_document::printable;
 use nearfar_machine::{CpuSet, Device, DeviceKind, LocalRank, Machine, NodeSet};
 use nearfar_model::RecordFigures;
+use nearfar_place::named;
 use nearfar_sys::attainable_cpus;
 use nearfar_units::format_significant;
 
@@ -71,7 +72,7 @@ pub fn near(
     }
     let usable = machine.nodes_with_usable_cpus(None).count();
     let all = if nodes.len() > 1 && nodes.len() >= usable { ", which names all" } else { "" };
-    let note = format!("{name} is next to {}, by firmware{all}", named_nodes(&nodes));
+    let note = format!("{name} is next to {}, by firmware{all}", named("node", &nodes));
     Ok(Near { nodes, note })
 }
 
@@ -102,13 +103,8 @@ fn near_rank(machine: &Machine, cpus: Option<&CpuSet>) -> anyhow::Result<Near> {
         Some(processes) => format!(" of {processes} ({variable})"),
         None => format!(" ({variable}), of how many is not told, so that nodes are taken in turn,"),
     };
-    let note = format!("local rank {rank}{of} is on {}", named_nodes(&nodes));
+    let note = format!("local rank {rank}{of} is on {}", named("node", &nodes));
     Ok(Near { nodes, note })
-}
-
-fn named_nodes(nodes: &NodeSet) -> String {
-    let word = if nodes.len() == 1 { "node" } else { "nodes" };
-    format!("{word} {nodes}")
 }
 
 fn find(machine: &Machine, asked: &str) -> anyhow::Result<Asked> {
@@ -209,7 +205,7 @@ impl Asked {
         let note = format!(
             "{} is next to {}, by the copies in {by}{than}",
             self.name,
-            named_nodes(&nodes)
+            named("node", &nodes)
         );
         Some(Near { nodes, note })
     }

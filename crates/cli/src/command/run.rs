@@ -15,6 +15,7 @@ use nearfar_place::{
     await_signals, become_program, bind, resolve, set_kernel_weights, start_watched, watch,
 };
 use nearfar_units::nearest_name;
+use serde::Serialize;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Ended, compare};
@@ -38,10 +39,7 @@ pub fn run(arguments: &RunArguments) -> ExitStatus {
 
 fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     let mut told = Told::of(arguments);
-    if let Some(Some(path)) = &arguments.report {
-        let file = WritableFile::find(path).with_context(|| unwritten(path))?;
-        told.file = Some((path.clone(), file));
-    }
+    told.file = AskedReport::of(arguments)?;
     let placed = match Placed::by(arguments)? {
         Ok(placed) => placed,
         Err((report, losses)) => return told.not_started(report, &losses),
@@ -230,8 +228,8 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
         let Near { nodes, note } =
             near(&machine, asked, arguments.record.as_deref(), cpus.as_ref())?;
         // Of the CPUs that are near, those that are this process's: a launcher may have given it a part.
-        let of_nodes = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
-        let is_near = of_nodes.into_iter().any(|it| it.locality.intersects(&machine.allowed_cpus));
+        let mut of_nodes = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
+        let is_near = of_nodes.any(|it| it.locality.intersects(&machine.allowed_cpus));
         let cpus = match cpus {
             None if is_near => Some(machine.allowed_cpus),
             cpus => cpus,
@@ -267,7 +265,7 @@ struct Told {
     is_quiet: bool,
     has_bare_report: bool,
     is_full: bool,
-    file: Option<(PathBuf, WritableFile)>,
+    file: Option<AskedReport>,
 }
 
 impl Told {
@@ -279,15 +277,10 @@ impl Told {
     /// The report, to the file or else, where it is asked for, to people. What fails here does not
     /// touch the program's status.
     fn say(&mut self, report: RunReport, is_asked: bool) {
-        let Some((path, file)) = self.file.take() else {
-            if is_asked {
-                output::say_answer(&run_answer(&report), self.is_full);
-            }
-            return;
-        };
-        let written = output::json_line(&report).and_then(|json| Ok(file.write(json.as_bytes())?));
-        if let Err(error) = written {
-            output::complain(&error.context(unwritten(&path)));
+        match self.file.take() {
+            Some(file) => file.write(&report),
+            None if is_asked => output::say_answer(&run_answer(&report), self.is_full),
+            None => {}
         }
     }
 
@@ -369,7 +362,34 @@ fn meant(word: &str) -> Option<String> {
     Some(format!("{meant}options of nearfar stand before --"))
 }
 
-pub(super) fn unwritten(report: &Path) -> String {
+/// The file that a report is asked for in.
+pub(super) struct AskedReport {
+    path: PathBuf,
+    file: WritableFile,
+}
+
+impl AskedReport {
+    /// `None` where none is named.
+    ///
+    /// # Errors
+    /// When it could not be written: nothing has started yet.
+    pub fn of(arguments: &RunArguments) -> anyhow::Result<Option<Self>> {
+        let Some(Some(path)) = &arguments.report else { return Ok(None) };
+        let file = WritableFile::find(path).with_context(|| unwritten(path))?;
+        Ok(Some(Self { path: path.clone(), file }))
+    }
+
+    /// The programs have ended: what fails here is said and does not touch their status.
+    pub fn write(self, report: &impl Serialize) {
+        let written =
+            output::json_line(report).and_then(|json| Ok(self.file.write(json.as_bytes())?));
+        if let Err(error) = written {
+            output::complain(&error.context(unwritten(&self.path)));
+        }
+    }
+}
+
+fn unwritten(report: &Path) -> String {
     format!("cannot write the report '{}'", report.display())
 }
 

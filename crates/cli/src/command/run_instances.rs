@@ -20,10 +20,9 @@ use nearfar_place::{
 use nearfar_sys::{AwaitedSignals, monotonic_ns};
 
 use super::near::NO_USABLE_NODE;
-use super::run::{status_number, unwritten};
+use super::run::{AskedReport, status_number};
 use crate::args::RunArguments;
 use crate::exit_status::ExitStatus;
-use crate::written_file::WritableFile;
 use crate::{live_machine, output};
 
 /// After the last instance has ended, what still holds its output may print for so long.
@@ -44,15 +43,10 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
     if let ([only], false) = (places.as_slice(), arguments.quiet) {
         output::say(&format!("nearfar: one instance, on node {}: there is no other", only.nodes));
     }
-    let report = match &arguments.report {
-        Some(Some(path)) => {
-            Some((path, WritableFile::find(path).with_context(|| unwritten(path))?))
-        }
-        Some(None) => {
-            bail!("of instances --report takes a file: --report=FILE; the table is printed anyway")
-        }
-        None => None,
-    };
+    if matches!(arguments.report, Some(None)) {
+        bail!("of instances --report takes a file: --report=FILE; the table is printed anyway");
+    }
+    let report = AskedReport::of(arguments)?;
     let outputs = outputs(&places, arguments.output.as_deref())?;
     let awaited = await_signals().context("cannot wait for signals")?;
     let (sender, silent) = channel();
@@ -97,12 +91,8 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
     if !arguments.quiet {
         output::say_answer(&told.answer(), true);
     }
-    if let Some((path, file)) = report {
-        let written = output::json_line(&told).and_then(|json| Ok(file.write(json.as_bytes())?));
-        // The programs have ended: their status counts.
-        if let Err(error) = written.with_context(|| unwritten(path)) {
-            output::complain(&error);
-        }
+    if let Some(report) = report {
+        report.write(&told);
     }
     let failed = ended.iter().find(|end| !end.status.success());
     Ok(failed.map_or(ExitStatus::Done, |end| ExitStatus::OfProgram(status_number(end.status))))

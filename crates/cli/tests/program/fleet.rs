@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
+use nearfar_machine::LocalRank;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -14,6 +15,14 @@ use crate::support::{nearfar, run, text};
 
 const SLOW: &str = "extends = \"amd-4p\"\nname = \"slow\"\ntitle = \"a slow module\"\n\
                     [[fault]]\nkind = \"slow_memory\"\nnode = 6\nfactor = 0.8\n";
+
+/// Takes the variables of a launcher away that the tests themselves may run under.
+fn without_launcher(command: &mut Command) {
+    for variable in LocalRank::variables().chain(["SLURMD_NODENAME", "NODE_NAME", "PMIX_HOSTNAME"])
+    {
+        command.env_remove(variable);
+    }
+}
 
 /// A run's folder, and what is put beside it.
 struct Fleet {
@@ -29,18 +38,10 @@ impl Fleet {
         self.folder.path().join("run")
     }
 
-    /// A measurement of a simulated machine; no variable of a launcher that the tests themselves run under.
+    /// A measurement of a simulated machine.
     fn member(&self, name: &str, machine: &str, seed: u32) -> Command {
         let mut command = nearfar();
-        for variable in [
-            "SLURMD_NODENAME",
-            "SLURM_LOCALID",
-            "OMPI_COMM_WORLD_LOCAL_RANK",
-            "NODE_NAME",
-            "PMIX_HOSTNAME",
-        ] {
-            command.env_remove(variable);
-        }
+        without_launcher(&mut command);
         command.args([
             "characterize",
             "--simulate",
@@ -310,7 +311,8 @@ fn a_part_of_a_machine_is_refused_and_told() {
             "--working-set",
             "1MiB",
         ]);
-        command.env_remove("SLURM_LOCALID").env_remove("OMPI_COMM_WORLD_LOCAL_RANK").args(more);
+        without_launcher(&mut command);
+        command.args(more);
         run(&mut command)
     };
     let output = member(&[]);

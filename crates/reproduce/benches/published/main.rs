@@ -1,10 +1,10 @@
 //! Machines of published figures: what a record and the models fitted to it give back of these, and how well
-//! two thirds of them are foretold by the models fitted to the rest:
+//! two thirds of them are predicted by the models fitted to the rest:
 //! `cargo bench -p nearfar-reproduce --bench published`. Status 1 when a promise is missed.
 #![expect(clippy::unwrap_used, reason = "a program for developers that cannot go on panics")]
 
-mod foretold;
 mod given_back;
+mod predicted;
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ const READ_SHARES: [(&str, f64); 5] =
 
 fn main() -> ExitCode {
     let machines = published_machines().unwrap();
-    let kept = [given_back::print_errors(&machines), foretold::print_errors(&machines)];
+    let kept = [given_back::print_errors(&machines), predicted::print_errors(&machines)];
     if kept == [true; 2] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -1,9 +1,9 @@
-//! How well published figures are foretold from a third of them, by the models that serve a record.
+//! How well published figures are predicted from a third of them, by the models that serve a record.
 //!
 //! Bandwidth of a pair by numbers of threads that it is known of: the flow law. Of all threads, and idle latency, of
 //! a pair of which nothing is known: the median of the pairs that lie alike in the machine. Latency beside traffic: the
 //! law of curves, below 90 % of the most traffic. Traffic of mixes: 1 / B on lines between read shares, as that
-//! law has it. What none of these says is counted, and not foretold.
+//! law has it. What none of these says is counted, and not predicted.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
 use std::collections::BTreeMap;
@@ -39,11 +39,11 @@ enum Value {
 
 pub fn print_errors(machines: &[SimulatedMachine]) -> bool {
     println!(
-        "\nPublished figures foretold from a third of them, {DRAWS} draws: number over all draws, mean and worst error, %. \
+        "\nPublished figures predicted from a third of them, {DRAWS} draws: number over all draws, mean and worst error, %. \
          Promised: means of at most {:.0} %.\n",
         100.0 * PROMISED
     );
-    println!("{:20} | values | foretold | {:18} | {:18}", "machine", "bandwidth", "latency");
+    println!("{:20} | values | predicted | {:18} | {:18}", "machine", "bandwidth", "latency");
     machines.iter().map(print_machine).fold(true, |all, kept| all & kept)
 }
 
@@ -54,7 +54,7 @@ fn print_machine(machine: &SimulatedMachine) -> bool {
         return true;
     }
     let [mut bandwidth, mut latency]: [Errors; 2] = Default::default();
-    let mut not_foretold = 0;
+    let mut not_predicted = 0;
     for seed in 0..DRAWS {
         let mut shuffled = values.clone();
         fastrand::Rng::with_seed(seed).shuffle(&mut shuffled);
@@ -76,12 +76,12 @@ fn print_machine(machine: &SimulatedMachine) -> bool {
             };
             match found {
                 Some(found) => errors.add(found, truth),
-                None => not_foretold += 1,
+                None => not_predicted += 1,
             }
         }
     }
-    let all = bandwidth.0.len() + latency.0.len() + not_foretold;
-    let share = 100.0 * (1.0 - not_foretold as f64 / all as f64);
+    let all = bandwidth.0.len() + latency.0.len() + not_predicted;
+    let share = 100.0 * (1.0 - not_predicted as f64 / all as f64);
     let kept = bandwidth.is_within(PROMISED) && latency.is_within(PROMISED);
     let is_known = EXCEPTIONS.contains(&machine.name.as_str());
     let marked = if kept {
