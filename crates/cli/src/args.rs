@@ -12,6 +12,7 @@ mod move_memory;
 mod predict;
 mod profile;
 mod ps;
+mod record;
 mod run;
 mod sensitivity;
 mod workload;
@@ -40,6 +41,7 @@ pub use move_memory::MoveArguments;
 pub use predict::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 pub use profile::{PressureKind, ProfileArguments};
 pub use ps::PsArguments;
+pub use record::{RecordCommand, RecordScrubArguments};
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 pub use workload::{WorkloadArguments, WorkloadChoice, problem_size};
@@ -167,6 +169,9 @@ pub enum Command {
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
     Compare(Box<CompareArguments>),
+    /// A record itself: a copy that can be given away
+    #[command(subcommand)]
+    Record(RecordCommand),
     /// Many machines: how to measure them, who falls short of its peers, a line for health checks
     #[command(subcommand)]
     Fleet(FleetCommand),

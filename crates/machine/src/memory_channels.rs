@@ -76,6 +76,11 @@ impl Machine {
 
     /// The channels in use, each once.
     fn channel_names(&self) -> Result<BTreeSet<ChannelName>, String> {
+        self.modules_by_channel().map(|channels| channels.into_keys().collect())
+    }
+
+    /// How many modules of ordinary memory each channel in use has.
+    pub(crate) fn modules_by_channel(&self) -> Result<BTreeMap<ChannelName, usize>, String> {
         let modules = self.ordinary_modules()?;
         let mut seen = BTreeSet::new();
         for module in &modules {
@@ -113,7 +118,7 @@ impl Machine {
                 other.len()
             ));
         }
-        Ok(found.into_keys().collect())
+        Ok(found)
     }
 
     pub(crate) fn ordinary_modules(&self) -> Result<Vec<&MemoryModule>, String> {

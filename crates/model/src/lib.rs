@@ -28,6 +28,7 @@ mod memory_limit;
 mod mixes;
 mod model_kind;
 mod near_far;
+mod normal;
 mod pair_groups;
 mod pairs;
 mod place;
@@ -120,6 +121,10 @@ pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
+pub use normal::{
+    BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, Normality, NotHeld,
+    NotHeldFigure, PublishedMachine, RatioOf, ReadShare, NormalVerdict, normality,
+};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};

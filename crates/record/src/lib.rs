@@ -30,6 +30,7 @@ mod reader;
 mod record;
 mod sample;
 mod sample_totals;
+mod scrub;
 mod seal;
 mod state_folder;
 mod summary;
@@ -79,6 +80,7 @@ pub use sample::{
     Sample, ThreadSample, TrafficMethod,
 };
 pub use sample_totals::SampleTotals;
+pub use scrub::{Private, Removed, ScrubError, scrub_record};
 pub use seal::{Seal, Sealing};
 pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
 pub use summary::{

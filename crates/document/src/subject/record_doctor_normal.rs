@@ -1,0 +1,257 @@
+//! Whether a machine's memory does what memory of its kind does elsewhere, in words.
+
+use nearfar_machine::{Machine, TheoreticalMaximum};
+use nearfar_model::{
+    BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, NormalVerdict, Normality,
+    NotHeld, NotHeldFigure, RatioOf, ReadShare,
+};
+use nearfar_record::{Check, Standing};
+use nearfar_units::format_significant;
+
+use super::figures::count;
+
+fn check(standing: Standing, finding: String, remedy: Option<String>) -> Check {
+    Check { check: "normal".into(), standing, finding, remedy }
+}
+
+/// What is out of the ordinary, each by itself, then in one what is not, then what is not known.
+pub(crate) fn normal_checks(
+    of: &Normality,
+    maximum: &Result<TheoreticalMaximum, String>,
+) -> Vec<Check> {
+    let name = maximum.as_ref().map_or("", |maximum| maximum.name.as_str());
+    let mut checks = Vec::new();
+    checks.extend(of.bandwidth.iter().filter_map(|it| odd_bandwidth(it, name)));
+    checks.extend(of.latency.iter().filter_map(odd_latency));
+    checks.extend(of.other_package.iter().filter_map(odd_ratio));
+    checks.extend(ordinary(of, name));
+    checks.extend(of.not_held.iter().map(not_held));
+    checks
+}
+
+fn odd_bandwidth(it: &HeldBandwidth, maximum: &str) -> Option<Check> {
+    let reached = format!(
+        "memory node {}: {} of {} reach {} of {maximum}; {}",
+        it.memory_node,
+        it.rate.value,
+        traffic(it.read_share),
+        share(it.share),
+        elsewhere(&it.envelope, share)
+    );
+    match &it.verdict {
+        BandwidthVerdict::Normal => None,
+        BandwidthVerdict::Low { as_with_channels, of_channels, as_with_modules, cores_may_limit } => {
+            let channels = channel_words(as_with_channels, *of_channels);
+            let modules = module_words(as_with_modules);
+            let either: Vec<String> = [channels, modules].into_iter().flatten().collect();
+            let why = match either.as_slice() {
+                [] => String::new(),
+                some => format!(": as with {}", some.join(", or with ")),
+            };
+            let (standing, cores) = if *cores_may_limit {
+                let cores = "; half of the threads were not measured, so that its cores may be what limits \
+                             it (--suite standard measures them)";
+                (Standing::Warning, cores)
+            } else {
+                (Standing::Failed, "")
+            };
+            let remedy = "look for missing or slow memory modules (`nearfar topo` as root, the \
+                          firmware's log), and whether --gamma is what is in the sockets";
+            Some(check(standing, format!("low: {reached}{why}{cores}"), Some(remedy.into())))
+        }
+        BandwidthVerdict::CoresLimit { half_share } => Some(check(
+            Standing::Unknown,
+            format!(
+                "what the memory carries cannot be seen: the cores, or their ways to it, limit first: half \
+                 of the threads move {} of what all do; {reached}",
+                share(*half_share)
+            ),
+            None,
+        )),
+        BandwidthVerdict::High => Some(check(
+            Standing::Warning,
+            format!("high: {reached}"),
+            Some("check --gamma, and that working sets are larger than the caches".into()),
+        )),
+    }
+}
+
+/// `6 of 8 channels (7 would do as well)`.
+fn channel_words(channels: &[u32], of: Option<u32>) -> Option<String> {
+    let (first, others) = channels.split_first()?;
+    let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+    let noun = if of.is_empty() && *first == 1 { "channel" } else { "channels" };
+    let others: Vec<String> = others.iter().map(u32::to_string).collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        some => format!(" ({} would do as well)", some.join(", ")),
+    };
+    Some(format!("{first}{of} {noun}{others}"))
+}
+
+fn module_words(modules: &[String]) -> Option<String> {
+    Some(match modules {
+        [] => return None,
+        [one] => format!("modules that run as {one}"),
+        [first, .., last] => format!("modules that run as {last} to {first}"),
+    })
+}
+
+fn odd_latency(it: &HeldLatency) -> Option<Check> {
+    let (word, remedy) = match it.verdict {
+        NormalVerdict::Normal => return None,
+        NormalVerdict::Low => ("low", "caches or a prefetcher may have answered"),
+        NormalVerdict::High => (
+            "high",
+            "look for memory that runs slower than it could, power saving of the uncore, and without huge \
+             pages for what translation adds (`nearfar model RECORD latency`)",
+        ),
+    };
+    let words = format!(
+        "{word}: an access to memory node {} takes {} ns; {}",
+        it.memory_node,
+        format_significant(it.latency.value.0, 3),
+        elsewhere(&it.envelope, |ns| format!("{} ns", format_significant(ns, 3)))
+    );
+    Some(check(Standing::Warning, words, Some(remedy.into())))
+}
+
+fn odd_ratio(it: &HeldRatio) -> Option<Check> {
+    let what = ratio_words(it.of);
+    let finding = |word: &str| {
+        let envelope = elsewhere(&it.envelope, share);
+        format!("{word}: {what} {} of own memory; {envelope}", share(it.ratio.value.0))
+    };
+    let link = "look for a link between packages that is down, has fewer lanes or runs at a lower rate \
+                (firmware's log and settings)";
+    Some(match (it.of, it.verdict) {
+        (_, NormalVerdict::Normal) => return None,
+        (RatioOf::Reads, NormalVerdict::Low) => {
+            check(Standing::Failed, finding("low"), Some(link.into()))
+        }
+        (RatioOf::Latency, NormalVerdict::High) => {
+            check(Standing::Warning, finding("high"), Some(link.into()))
+        }
+        (RatioOf::Reads, NormalVerdict::High) => check(Standing::Warning, finding("high"), None),
+        (RatioOf::Latency, NormalVerdict::Low) => check(Standing::Warning, finding("low"), None),
+    })
+}
+
+fn ratio_words(of: RatioOf) -> &'static str {
+    match of {
+        RatioOf::Reads => "reads of the other package's memory reach",
+        RatioOf::Latency => "an access to the other package's memory takes",
+    }
+}
+
+/// All that is as elsewhere.
+fn ordinary(of: &Normality, maximum: &str) -> Option<Check> {
+    let mut clauses = Vec::new();
+    let reads: Vec<&HeldBandwidth> = of
+        .bandwidth
+        .iter()
+        .filter(|it| it.read_share == ReadShare::Reads && it.verdict == BandwidthVerdict::Normal)
+        .collect();
+    if let Some(first) = reads.first() {
+        let shares = span(reads.iter().map(|it| it.share), share);
+        let envelope = elsewhere(&first.envelope, share);
+        clauses.push(format!("reads reach {shares} of {maximum} ({envelope})"));
+    }
+    let mut kinds: Vec<&str> = Vec::new();
+    for it in of.latency.iter().filter(|it| it.verdict == NormalVerdict::Normal) {
+        if kinds.contains(&it.envelope.of.as_str()) {
+            continue;
+        }
+        kinds.push(&it.envelope.of);
+        let alike = of.latency.iter().filter(|other| {
+            other.envelope.of == it.envelope.of && other.verdict == NormalVerdict::Normal
+        });
+        let ns = |value: f64| format_significant(value, 3);
+        let times = span(alike.map(|it| it.latency.value.0), ns);
+        let envelope = elsewhere(&it.envelope, ns);
+        clauses.push(format!("an access takes {times} ns ({envelope})"));
+    }
+    for it in of.other_package.iter().filter(|it| it.verdict == NormalVerdict::Normal) {
+        let envelope = elsewhere(&it.envelope, share);
+        clauses.push(format!(
+            "{} {} of own memory ({envelope})",
+            ratio_words(it.of),
+            share(it.ratio.value.0)
+        ));
+    }
+    (!clauses.is_empty())
+        .then(|| check(Standing::Fine, format!("as published: {}", clauses.join("; ")), None))
+}
+
+fn not_held(it: &NotHeld) -> Check {
+    match it {
+        NotHeld::Maximum { why } => check(
+            Standing::Unknown,
+            format!("how much of its theoretical maximum the memory reaches is not known: {why}"),
+            Some("give what a memory node has with --gamma, for example DDR5-4800x8".into()),
+        ),
+        NotHeld::FewPublished { what, of, published } => {
+            let what = match what {
+                NotHeldFigure::Bandwidth => "bandwidth of",
+                NotHeldFigure::Latency => "latency of",
+                NotHeldFigure::OtherPackage => "the way to the other package, of",
+            };
+            let servers = count(*published, "server");
+            let words = format!("nothing to hold against: of {what} {of} {servers} were published");
+            check(Standing::Unknown, words, None)
+        }
+    }
+}
+
+/// Memory modules by the firmware's word; `None` where it does not tell them.
+pub(crate) fn module_check(machine: &Machine) -> Option<Check> {
+    let population = machine.module_population().ok()?;
+    let check = |standing, finding, remedy| Check {
+        check: "memory_modules".into(),
+        standing,
+        finding,
+        remedy,
+    };
+    let uneven = population.unevenness();
+    if uneven.is_empty() {
+        let slower = if population.runs_below_its_speed {
+            ", below the speed that the modules could run at"
+        } else {
+            ""
+        };
+        return Some(check(Standing::Fine, format!("{}{slower}", population.words()), None));
+    }
+    let words = format!("uneven: {}; {}", uneven.join("; "), population.words());
+    let remedy = "channels that have less limit what interleaves over all: put the same modules on all";
+    Some(check(Standing::Warning, words, Some(remedy.into())))
+}
+
+fn traffic(of: ReadShare) -> &'static str {
+    match of {
+        ReadShare::Reads => "reads",
+        ReadShare::TwoReadsOneWrite => "two reads and a write",
+        ReadShare::OneReadOneWrite => "a read and a write",
+    }
+}
+
+fn share(value: f64) -> String {
+    format_significant(value, 2)
+}
+
+/// `DDR5 of Intel elsewhere 0.76 to 0.87 (6 servers)`.
+fn elsewhere(envelope: &Envelope, words: impl Fn(f64) -> String) -> String {
+    format!(
+        "{} elsewhere {} to {}, {}",
+        envelope.of,
+        words(envelope.least),
+        words(envelope.most),
+        count(envelope.machines.len(), "server")
+    )
+}
+
+fn span(values: impl Iterator<Item = f64>, words: impl Fn(f64) -> String) -> String {
+    let (low, high) =
+        values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), it| (low.min(it), high.max(it)));
+    let (low, high) = (words(low), words(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
