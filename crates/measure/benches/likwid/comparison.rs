@@ -21,7 +21,7 @@ const KERNELS: [&str; 8] =
 
 /// With fewer rounds no interval holds a median with 95 %: the smallest and the
 /// largest of five values do with 94 %.
-const FEWEST_JUDGED_ROUNDS: usize = 6;
+pub const FEWEST_JUDGED_ROUNDS: usize = 6;
 
 /// Of our data, and of the resampling.
 const SEED: u64 = 1;
