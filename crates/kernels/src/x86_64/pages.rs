@@ -6,8 +6,10 @@
 //! time are several streams, of which it follows some while it looks for the others. On an Emerald
 //! Rapids (a virtual machine, one thread, 512 MiB, huge pages, 87 passes in turns) copy_nt moved
 //! 24.5 GB/s by four pages, 23.9 by two, 23.8 by eight, 20.2 in order. What was tried beside it and
-//! was no faster: two or four lines of each page in a turn, all loads before the stores, and
-//! software prefetches 256 (the same), 512 and 1024 bytes ahead (1 to 9 % slower).
+//! was no faster beyond noise: two or four lines of each page in a turn, all loads before the stores,
+//! turns of 5 to 17 KiB instead of pages, and software prefetches 256 bytes ahead; those 512 and 1024
+//! bytes ahead were up to 9 % slower. store_nt lost by pages in turn (19.3 GB/s by four, 20.0 in
+//! order, 111 passes), and has no such form.
 
 use super::body::Body;
 use crate::{Operation, Variant};
