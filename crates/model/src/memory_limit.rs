@@ -34,8 +34,8 @@ pub struct AboveLimit {
     pub llc_multiple: Option<f64>,
 }
 
-/// Holds every cell on ordinary memory against a node's maximum: its best variant,
-/// with each number of threads. A figure that the user gave is taken as a node's.
+/// Holds every cell on ordinary memory against a node's maximum: its highest variant, in
+/// whatever order that walks, with each number of threads. A figure that the user gave is taken as a node's.
 ///
 /// # Errors
 /// When the maximum is of something else than a node, or there are no figures.
@@ -60,7 +60,7 @@ pub fn memory_limit(
         .cells()
         .filter(|&(_, node, _, _, _)| ordinary(node))
         .filter_map(|(_, _, _, _, cell)| {
-            let figure = cell.best()?;
+            let figure = cell.highest()?;
             Some(AboveLimit {
                 case: figure.case.clone(),
                 traffic_bytes_per_s: traffic(figures.samples_of(&figure.case))?,

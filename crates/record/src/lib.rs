@@ -23,6 +23,7 @@ mod frame_writer;
 mod header;
 mod line;
 mod listed_record;
+mod pages_in_turn;
 mod profile;
 mod profile_reader;
 mod program_profile;
@@ -63,6 +64,7 @@ pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Appended, Finished, Line, Resumed, Warning};
 pub use listed_record::{ListedRecord, RecordState, list_record, list_records};
+pub use pages_in_turn::pages_in_turn;
 pub use profile::{
     AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,
     PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledInitiator,

@@ -58,5 +58,9 @@ pub fn kernels() -> Offered {
 
 /// Instruction sets that this program has loops for.
 pub fn variants() -> Offered {
-    Offered(|| vec!["avx512", "avx2", "sse2", "portable"])
+    Offered(|| {
+        let in_order = ["avx512", "avx2", "sse2", "portable"];
+        let in_turn = ["avx512-pages2", "avx512-pages4", "avx2-pages2", "avx2-pages4"];
+        in_order.into_iter().chain(in_turn).collect()
+    })
 }
