@@ -90,7 +90,7 @@ pub enum Command {
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar doctor                                 this machine, before measuring\n",
-        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins\n",
+        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins or its kind\n",
         "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
         "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]
@@ -286,7 +286,7 @@ pub struct DoctorArguments {
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
-    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-2.json)
+    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-3.json)
     #[arg(long)]
     pub json: bool,
 }

@@ -80,7 +80,10 @@ impl ModulePopulation {
         };
         let each = if size.is_empty() && speed.is_empty() { "" } else { ", each" };
         let noun = if self.modules == 1 { "module" } else { "modules" };
-        format!("{} {noun} on {} channels{packages}{each}{size}{speed}", self.modules, self.channels)
+        format!(
+            "{} {noun} on {} channels{packages}{each}{size}{speed}",
+            self.modules, self.channels
+        )
     }
 
     /// What is uneven, each in a clause; empty where nothing is.

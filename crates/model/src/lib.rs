@@ -120,11 +120,11 @@ pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
-pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use normal::{
-    BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, Normality, NotHeld,
-    NotHeldFigure, PublishedMachine, RatioOf, ReadShare, NormalVerdict, normality,
+    BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, NormalVerdict,
+    Normality, NotHeld, NotHeldFigure, PublishedMachine, RatioOf, ReadShare, normality,
 };
+pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};

@@ -197,7 +197,8 @@ impl<'a> Holding<'a> {
     fn kind<'k>(&'k self, memory: Option<&'k str>) -> Kind<'k> {
         Kind {
             memory,
-            vendor: vendor(self.header),
+            // Without the kind of memory a vendor's servers of all years would stand for each other.
+            vendor: memory.and_then(|_| vendor(self.header)),
             nodes_per_package: self.nodes_per_package(),
             simulated: self.header.simulation.as_ref().map(|it| it.name.as_str()),
         }
@@ -276,9 +277,8 @@ impl<'a> Holding<'a> {
     fn hold_latency(&self, figures: &RecordFigures<'_>, found: &mut Normality) {
         let all = chases(figures);
         let matrix = idle_matrix(&all);
-        let times = || {
-            matrix.iter().filter_map(|chase| Some((chase.place.clone(), chase.time.as_ref()?)))
-        };
+        let times =
+            || matrix.iter().filter_map(|chase| Some((chase.place.clone(), chase.time.as_ref()?)));
         let least = |it: &Estimate<Nanoseconds>, other: &Estimate<Nanoseconds>| {
             it.value.0.total_cmp(&other.value.0)
         };
@@ -308,11 +308,8 @@ impl<'a> Holding<'a> {
         };
         let of = |wanted: Relation| {
             let alike = times().filter(move |(place, _)| {
-                let position = self.relations.position(
-                    place.initiator,
-                    place.cpu_node,
-                    place.memory_node,
-                );
+                let position =
+                    self.relations.position(place.initiator, place.cpu_node, place.memory_node);
                 position.relation == Some(wanted) && ordinary(place.memory_node)
             });
             alike.map(|(_, time)| &time.time).min_by(|a, b| least(a, b))
@@ -328,9 +325,8 @@ impl<'a> Holding<'a> {
         };
         let best = |wanted: Relation| {
             let cells = placed.iter().filter(|cell| cell.kernel == "load" && cell.is_peak);
-            let alike = cells.filter(|cell| {
-                self.relation(cell) == Some(wanted) && ordinary(cell.memory_node)
-            });
+            let alike = cells
+                .filter(|cell| self.relation(cell) == Some(wanted) && ordinary(cell.memory_node));
             alike.filter_map(rate_of).max_by(|a, b| a.value.0.total_cmp(&b.value.0))
         };
         if let (Some(near), Some(far)) = (best(Relation::Local), best(Relation::OtherPackage)) {
@@ -350,7 +346,8 @@ impl<'a> Holding<'a> {
                 found.other_package.push(HeldRatio { of, ratio, envelope, verdict });
             }
             Err(published) => {
-                let divided = if self.nodes_per_package() > 1 { "several nodes" } else { "one node" };
+                let divided =
+                    if self.nodes_per_package() > 1 { "several nodes" } else { "one node" };
                 let of = format!("packages of {divided}");
                 let what = NotHeldFigure::OtherPackage;
                 found.note_few(NotHeld::FewPublished { what, of, published });
@@ -472,8 +469,7 @@ fn low_verdict(
 }
 
 fn ratio<U: nearfar_units::Quantity>(of: &Estimate<U>, by: &Estimate<U>) -> Estimate<Ratio> {
-    let [[low, high], [by_low, by_high]] =
-        [of.ends(), by.ends()].map(|ends| ends.map(U::in_unit));
+    let [[low, high], [by_low, by_high]] = [of.ends(), by.ends()].map(|ends| ends.map(U::in_unit));
     let value = of.value.in_unit() / by.value.in_unit();
     let cases = [&of.cases[..], &by.cases].concat();
     Estimate::computed(value, (low / by_high, high / by_low), cases)

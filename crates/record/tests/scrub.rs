@@ -1,4 +1,5 @@
 //! A record that is given away says nothing of whose it is, and measured the same.
+#![expect(clippy::unwrap_used, reason = "tests panic")]
 
 use std::path::Path;
 

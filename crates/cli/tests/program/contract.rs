@@ -69,7 +69,7 @@ const FORMATS: [(&str, Generate); 52] = [
     ("nearfar.program/1", schema::<ProgramProfile>),
     ("nearfar.ps/1", schema::<ProcessList>),
     ("nearfar.record/2", sealed_line),
-    ("nearfar.record-doctor/2", schema::<RecordDoctor>),
+    ("nearfar.record-doctor/3", schema::<RecordDoctor>),
     ("nearfar.record-scrub/1", schema::<ScrubbedRecord>),
     ("nearfar.report/1", schema::<Report>),
     ("nearfar.reproduce/1", schema::<ReproducedPapers>),

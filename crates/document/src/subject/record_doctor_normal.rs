@@ -1,9 +1,11 @@
 //! Whether a machine's memory does what memory of its kind does elsewhere, in words.
 
-use nearfar_machine::{Machine, TheoreticalMaximum};
+use std::mem::discriminant;
+
+use nearfar_machine::{Machine, NodeSet, TheoreticalMaximum};
 use nearfar_model::{
     BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, NormalVerdict, Normality,
-    NotHeld, NotHeldFigure, RatioOf, ReadShare,
+    NotHeld, RatioOf, ReadShare,
 };
 use nearfar_record::{Check, Standing};
 use nearfar_units::format_significant;
@@ -21,26 +23,61 @@ pub(crate) fn normal_checks(
 ) -> Vec<Check> {
     let name = maximum.as_ref().map_or("", |maximum| maximum.name.as_str());
     let mut checks = Vec::new();
-    checks.extend(of.bandwidth.iter().filter_map(|it| odd_bandwidth(it, name)));
-    checks.extend(of.latency.iter().filter_map(odd_latency));
+    let alike = groups(&of.bandwidth, |a, b| {
+        a.read_share == b.read_share && is_same(&a.verdict, &b.verdict)
+    });
+    checks.extend(alike.iter().filter_map(|nodes| odd_bandwidth(nodes, name)));
+    let alike =
+        groups(&of.latency, |a, b| (a.verdict, &a.envelope.of) == (b.verdict, &b.envelope.of));
+    checks.extend(alike.iter().filter_map(|nodes| odd_latency(nodes)));
     checks.extend(of.other_package.iter().filter_map(odd_ratio));
     checks.extend(ordinary(of, name));
-    checks.extend(of.not_held.iter().map(not_held));
+    checks.extend(of.not_held.iter().filter_map(not_held));
     checks
 }
 
-fn odd_bandwidth(it: &HeldBandwidth, maximum: &str) -> Option<Check> {
+/// Those that are alike, together, in the order of their first.
+fn groups<T>(all: &[T], are_alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
+    let mut found: Vec<Vec<&T>> = Vec::new();
+    for it in all {
+        match found.iter_mut().find(|group| are_alike(group[0], it)) {
+            Some(group) => group.push(it),
+            None => found.push(vec![it]),
+        }
+    }
+    found
+}
+
+/// Whether two verdicts read the same but for their figures.
+fn is_same(a: &BandwidthVerdict, b: &BandwidthVerdict) -> bool {
+    a == b || discriminant(a) == discriminant(b) && !matches!(a, BandwidthVerdict::Low { .. })
+}
+
+/// `memory node 1`, `memory nodes 0-3`.
+fn node_words(nodes: impl Iterator<Item = u32>) -> String {
+    let nodes: NodeSet = nodes.collect();
+    let noun = if nodes.len() == 1 { "node" } else { "nodes" };
+    format!("memory {noun} {nodes}")
+}
+
+fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str) -> Option<Check> {
+    let it = nodes.first()?;
+    let rates = span(nodes.iter().map(|it| it.rate.value.0 / 1e9), |it| format_significant(it, 3));
     let reached = format!(
-        "memory node {}: {} of {} reach {} of {maximum}; {}",
-        it.memory_node,
-        it.rate.value,
+        "{}: {rates} GB/s of {} reach {} of {maximum}; {}",
+        node_words(nodes.iter().map(|it| it.memory_node)),
         traffic(it.read_share),
-        share(it.share),
+        span(nodes.iter().map(|it| it.share), share),
         elsewhere(&it.envelope, share)
     );
     match &it.verdict {
         BandwidthVerdict::Normal => None,
-        BandwidthVerdict::Low { as_with_channels, of_channels, as_with_modules, cores_may_limit } => {
+        BandwidthVerdict::Low {
+            as_with_channels,
+            of_channels,
+            as_with_modules,
+            cores_may_limit,
+        } => {
             let channels = channel_words(as_with_channels, *of_channels);
             let modules = module_words(as_with_modules);
             let either: Vec<String> = [channels, modules].into_iter().flatten().collect();
@@ -68,6 +105,8 @@ fn odd_bandwidth(it: &HeldBandwidth, maximum: &str) -> Option<Check> {
             ),
             None,
         )),
+        // What is above its maximum is told of all cells together (`limit_check`).
+        BandwidthVerdict::High if it.share > 1.0 => None,
         BandwidthVerdict::High => Some(check(
             Standing::Warning,
             format!("high: {reached}"),
@@ -97,21 +136,17 @@ fn module_words(modules: &[String]) -> Option<String> {
     })
 }
 
-fn odd_latency(it: &HeldLatency) -> Option<Check> {
-    let (word, remedy) = match it.verdict {
-        NormalVerdict::Normal => return None,
-        NormalVerdict::Low => ("low", "caches or a prefetcher may have answered"),
-        NormalVerdict::High => (
-            "high",
-            "look for memory that runs slower than it could, power saving of the uncore, and without huge \
-             pages for what translation adds (`nearfar model RECORD latency`)",
-        ),
-    };
+/// What is faster than elsewhere is no fault.
+fn odd_latency(nodes: &[&HeldLatency]) -> Option<Check> {
+    let it = nodes.first().filter(|it| it.verdict == NormalVerdict::High)?;
+    let remedy = "look for memory that runs slower than it could, power saving of the uncore, and without \
+                  huge pages for what translation adds (`nearfar model RECORD latency`)";
+    let ns = |ns: f64| format_significant(ns, 3);
     let words = format!(
-        "{word}: an access to memory node {} takes {} ns; {}",
-        it.memory_node,
-        format_significant(it.latency.value.0, 3),
-        elsewhere(&it.envelope, |ns| format!("{} ns", format_significant(ns, 3)))
+        "high: an access to {} takes {} ns; {}",
+        node_words(nodes.iter().map(|it| it.memory_node)),
+        span(nodes.iter().map(|it| it.latency.value.0), ns),
+        elsewhere(&it.envelope, |value| format!("{} ns", ns(value)))
     );
     Some(check(Standing::Warning, words, Some(remedy.into())))
 }
@@ -124,17 +159,15 @@ fn odd_ratio(it: &HeldRatio) -> Option<Check> {
     };
     let link = "look for a link between packages that is down, has fewer lanes or runs at a lower rate \
                 (firmware's log and settings)";
-    Some(match (it.of, it.verdict) {
-        (_, NormalVerdict::Normal) => return None,
+    match (it.of, it.verdict) {
         (RatioOf::Reads, NormalVerdict::Low) => {
-            check(Standing::Failed, finding("low"), Some(link.into()))
+            Some(check(Standing::Failed, finding("low"), Some(link.into())))
         }
         (RatioOf::Latency, NormalVerdict::High) => {
-            check(Standing::Warning, finding("high"), Some(link.into()))
+            Some(check(Standing::Warning, finding("high"), Some(link.into())))
         }
-        (RatioOf::Reads, NormalVerdict::High) => check(Standing::Warning, finding("high"), None),
-        (RatioOf::Latency, NormalVerdict::Low) => check(Standing::Warning, finding("low"), None),
-    })
+        _ => None,
+    }
 }
 
 fn ratio_words(of: RatioOf) -> &'static str {
@@ -183,24 +216,14 @@ fn ordinary(of: &Normality, maximum: &str) -> Option<Check> {
         .then(|| check(Standing::Fine, format!("as published: {}", clauses.join("; ")), None))
 }
 
-fn not_held(it: &NotHeld) -> Check {
-    match it {
-        NotHeld::Maximum { why } => check(
-            Standing::Unknown,
-            format!("how much of its theoretical maximum the memory reaches is not known: {why}"),
-            Some("give what a memory node has with --gamma, for example DDR5-4800x8".into()),
-        ),
-        NotHeld::FewPublished { what, of, published } => {
-            let what = match what {
-                NotHeldFigure::Bandwidth => "bandwidth of",
-                NotHeldFigure::Latency => "latency of",
-                NotHeldFigure::OtherPackage => "the way to the other package, of",
-            };
-            let servers = count(*published, "server");
-            let words = format!("nothing to hold against: of {what} {of} {servers} were published");
-            check(Standing::Unknown, words, None)
-        }
-    }
+/// That too few servers were published is for nobody to mend; JSON has it.
+fn not_held(it: &NotHeld) -> Option<Check> {
+    let NotHeld::Maximum { why } = it else { return None };
+    Some(check(
+        Standing::Unknown,
+        format!("how much of its theoretical maximum the memory reaches is not known: {why}"),
+        Some("give what a memory node has with --gamma, for example DDR5-4800x8".into()),
+    ))
 }
 
 /// Memory modules by the firmware's word; `None` where it does not tell them.
@@ -222,7 +245,8 @@ pub(crate) fn module_check(machine: &Machine) -> Option<Check> {
         return Some(check(Standing::Fine, format!("{}{slower}", population.words()), None));
     }
     let words = format!("uneven: {}; {}", uneven.join("; "), population.words());
-    let remedy = "channels that have less limit what interleaves over all: put the same modules on all";
+    let remedy =
+        "channels that have less limit what interleaves over all: put the same modules on all";
     Some(check(Standing::Warning, words, Some(remedy.into())))
 }
 
@@ -250,8 +274,8 @@ fn elsewhere(envelope: &Envelope, words: impl Fn(f64) -> String) -> String {
 }
 
 fn span(values: impl Iterator<Item = f64>, words: impl Fn(f64) -> String) -> String {
-    let (low, high) =
-        values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), it| (low.min(it), high.max(it)));
+    let (low, high) = values
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), it| (low.min(it), high.max(it)));
     let (low, high) = (words(low), words(high));
     if low == high { low } else { format!("{low} to {high}") }
 }

@@ -149,10 +149,9 @@ const ORDINARY: [&str; 5] = ["DDR4", "DDR5", "MRDIMM", "LPDDR5", "unknown"];
 
 impl Kind<'_> {
     fn holds(self, it: &Published) -> bool {
-        self.memory.map_or_else(
-            || ORDINARY.contains(&it.memory.as_str()),
-            |memory| it.memory == memory,
-        ) && self.simulated.is_none_or(|name| !it.simulated.iter().any(|known| known == name))
+        self.memory
+            .map_or_else(|| ORDINARY.contains(&it.memory.as_str()), |memory| it.memory == memory)
+            && self.simulated.is_none_or(|name| !it.simulated.iter().any(|known| known == name))
     }
 
     /// The envelope of the servers that are most alike, of those groups of them that are large enough.
@@ -166,7 +165,8 @@ impl Kind<'_> {
         if matches!(quantity, Quantity::RemoteReads | Quantity::RemoteLatency) {
             let is_divided = self.nodes_per_package > 1;
             let alike = PUBLISHED.iter().filter(|it| {
-                let known = self.simulated.is_some_and(|name| it.simulated.iter().any(|at| at == name));
+                let known =
+                    self.simulated.is_some_and(|name| it.simulated.iter().any(|at| at == name));
                 !known
                     && ORDINARY.contains(&it.memory.as_str())
                     && (it.nodes_per_package > 1) == is_divided
@@ -177,7 +177,8 @@ impl Kind<'_> {
         if let Some(vendor) = self.vendor {
             let own = all().filter(|it| it.vendor == vendor);
             let found = envelope(own, quantity, format!("{memory} of {vendor}"));
-            if found.is_ok() {
+            // How long an access takes depends on the vendor's fabric more than on the memory.
+            if found.is_ok() || quantity == Quantity::Latency {
                 return found;
             }
         }
@@ -261,5 +262,6 @@ mod tests {
         let reads = Quantity::ShareOfMaximum { read_share: ReadShare::Reads };
         assert_eq!(of("LPDDR5", None).envelope(reads), Err(1));
         assert_eq!(of("DDR4", Some("AMD")).envelope(reads).unwrap().of, "DDR4");
+        assert_eq!(of("DDR4", Some("AMD")).envelope(Quantity::Latency), Err(1));
     }
 }
