@@ -90,7 +90,7 @@ pub enum Command {
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar doctor                                 this machine, before measuring\n",
-        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins or its kind\n",
+        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record, beside its twins and its kind\n",
         "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
         "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]

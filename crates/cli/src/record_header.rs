@@ -65,9 +65,8 @@ pub fn check_variant(
             )
         }
         None if !name.parse().is_ok_and(|variant: Variant| variant.is_available()) => {
-            let known = Variant::ALL.into_iter().chain(Variant::PAGES_IN_TURN);
-            let names: Vec<String> =
-                known.filter(|it| it.is_available()).map(|it| it.to_string()).collect();
+            let runs = Variant::every().filter(|it| it.is_available());
+            let names: Vec<&str> = runs.map(Variant::word).collect();
             bail!("this CPU does not run '{name}'; it runs {}", names.join(", "));
         }
         _ => Ok(()),

@@ -33,6 +33,7 @@ mod list;
 pub(crate) mod machine;
 mod machines;
 mod matrix;
+mod memory_modules;
 mod model;
 mod moved_process;
 mod origin;

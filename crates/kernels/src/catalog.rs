@@ -125,10 +125,7 @@ impl Kernel {
     /// The variants that exist and that this CPU runs: those in order, widest first, then those
     /// that take pages in turn.
     pub fn variants(&self) -> Vec<Variant> {
-        let mut variants = Variant::available();
-        variants.extend(Variant::PAGES_IN_TURN.into_iter().filter(|it| it.is_available()));
-        variants.retain(|&variant| self.is_written_for(variant));
-        variants
+        Variant::every().filter(|it| it.is_available() && self.is_written_for(*it)).collect()
     }
 
     /// Its loop in one instruction set.

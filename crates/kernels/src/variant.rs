@@ -37,6 +37,11 @@ impl Variant {
     pub const PAGES_IN_TURN: [Variant; 4] =
         [Variant::Avx512Pages2, Variant::Avx512Pages4, Variant::Avx2Pages2, Variant::Avx2Pages4];
 
+    /// All: those in order, widest first, then those that take pages in turn.
+    pub fn every() -> impl Iterator<Item = Variant> {
+        Self::ALL.into_iter().chain(Self::PAGES_IN_TURN)
+    }
+
     /// The same instruction set in order.
     pub fn in_order(self) -> Variant {
         match self {
@@ -87,7 +92,7 @@ impl Variant {
     }
 
     /// The word for it in arguments and records.
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Variant::Avx512 => "avx512",
             Variant::Avx2 => "avx2",
@@ -111,9 +116,7 @@ impl FromStr for Variant {
     type Err = UnknownVariant;
 
     fn from_str(text: &str) -> Result<Self, UnknownVariant> {
-        Self::ALL
-            .into_iter()
-            .chain(Self::PAGES_IN_TURN)
+        Self::every()
             .find(|variant| variant.word() == text)
             .ok_or_else(|| UnknownVariant(text.to_owned()))
     }
@@ -134,14 +137,14 @@ mod tests {
 
     #[test]
     fn every_variant_is_read_back_from_its_own_text() {
-        for variant in Variant::ALL.into_iter().chain(Variant::PAGES_IN_TURN) {
+        for variant in Variant::every() {
             assert_eq!(variant.to_string().parse(), Ok(variant));
         }
     }
 
     #[test]
     fn pages_in_turn_are_told_by_the_word() {
-        for variant in Variant::ALL.into_iter().chain(Variant::PAGES_IN_TURN) {
+        for variant in Variant::every() {
             let in_order = variant.in_order().to_string();
             let word = match variant.pages_in_turn() {
                 1 => in_order,

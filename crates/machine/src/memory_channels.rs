@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::machine::{Machine, MemoryKind, MemoryNode};
+use crate::machine::{Machine, MemoryNode};
 use crate::memory_module::MemoryModule;
 use crate::module_name::{ChannelName, Rule};
 
@@ -60,7 +60,7 @@ impl Machine {
             .collect();
         let packages = self.packages.len().max(1);
         let one_each = owners.len() == packages
-            && owners.iter().all(|node| node.is_ordinary())
+            && owners.iter().all(|node| node.kind.may_be_ordinary())
             && self.packages.iter().all(|package| {
                 owners.iter().filter(|node| node.cpus.is_subset(&package.cpus)).count() == 1
             });
@@ -140,14 +140,6 @@ impl Machine {
             return Err("the firmware lists no modules of ordinary memory (DDR)".into());
         }
         Ok(ordinary)
-    }
-}
-
-impl MemoryNode {
-    /// Whether a node with CPUs may be ordinary memory. One without CPUs of unknown
-    /// kind is mostly behind a link.
-    fn is_ordinary(&self) -> bool {
-        matches!(self.kind, MemoryKind::Dram | MemoryKind::Unknown)
     }
 }
 

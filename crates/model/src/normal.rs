@@ -10,7 +10,7 @@
 
 mod published;
 
-use nearfar_machine::{Machine, MemoryKind, Relation, Relations, Scope, TheoreticalMaximum};
+use nearfar_machine::{Machine, MemoryKind, Relation, Relations, TheoreticalMaximum};
 use nearfar_record::{Estimate, Header};
 use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio};
 use serde::Serialize;
@@ -18,6 +18,7 @@ use serde::Serialize;
 pub use self::published::{Envelope, PublishedMachine, ReadShare};
 use self::published::{Kind, Quantity};
 use crate::chases::{chases, idle_matrix};
+use crate::memory_limit::of_a_node;
 use crate::pairs::{PlacedCell, pairs};
 use crate::record_figures::RecordFigures;
 
@@ -128,7 +129,7 @@ pub enum RatioOf {
 }
 
 /// Where a figure lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NormalVerdict {
@@ -227,6 +228,10 @@ impl<'a> Holding<'a> {
         self.relations.position(cell.row.initiator, cell.row.cpu_node, cell.memory_node).relation
     }
 
+    fn is_ordinary(&self, node: u32) -> bool {
+        self.machine.memory_kind(node).may_be_ordinary()
+    }
+
     fn hold_bandwidth(
         &self,
         figures: &RecordFigures<'_>,
@@ -235,16 +240,9 @@ impl<'a> Holding<'a> {
     ) {
         let placed = pairs(figures).placed();
         self.hold_other_package(&placed, found);
-        let maximum = match maximum {
-            Ok(maximum) if matches!(maximum.scope, Scope::Node | Scope::Given) => maximum,
-            Ok(maximum) => {
-                let why = format!(
-                    "{} is what a {} carries, and how many of them a memory node has is not known",
-                    maximum.name, maximum.scope
-                );
-                return found.not_held.push(NotHeld::Maximum { why });
-            }
-            Err(why) => return found.not_held.push(NotHeld::Maximum { why: why.clone() }),
+        let maximum = match maximum.as_ref().map_err(Clone::clone).and_then(of_a_node) {
+            Ok(maximum) => maximum,
+            Err(why) => return found.not_held.push(NotHeld::Maximum { why }),
         };
         let is_of_maximum = |node: u32| match self.machine.memory_kind(node) {
             MemoryKind::Dram | MemoryKind::Unknown => true,
@@ -259,19 +257,18 @@ impl<'a> Holding<'a> {
         for (kernel, read_share) in KERNELS {
             let of_kernel: Vec<&PlacedCell> =
                 local.iter().copied().filter(|cell| cell.kernel == kernel).collect();
-            for best in best_of_nodes(&of_kernel) {
-                let quantity = Quantity::ShareOfMaximum { read_share };
-                match self.kind(self.memory.as_deref()).envelope(quantity) {
-                    Ok(envelope) => {
-                        found.bandwidth.extend(held_bandwidth(
-                            best, &of_kernel, read_share, maximum, envelope,
-                        ));
-                    }
-                    Err(published) => {
-                        let of = self.memory.clone().unwrap_or_else(|| "ordinary memory".into());
-                        let what = NotHeldFigure::Bandwidth;
-                        found.note_few(NotHeld::FewPublished { what, of, published });
-                    }
+            let memory = self.memory.as_deref();
+            match self.kind(memory).envelope(Quantity::ShareOfMaximum { read_share }) {
+                Ok(envelope) => found.bandwidth.extend(
+                    best_of_nodes(&of_kernel).into_iter().filter_map(|best| {
+                        held_bandwidth(best, &of_kernel, read_share, maximum, envelope.clone())
+                    }),
+                ),
+                Err(_) if of_kernel.is_empty() => {}
+                Err(published) => {
+                    let of = memory.unwrap_or("ordinary memory").into();
+                    let what = NotHeldFigure::Bandwidth;
+                    found.note_few(NotHeld::FewPublished { what, of, published });
                 }
             }
         }
@@ -306,14 +303,11 @@ impl<'a> Holding<'a> {
                 }
             }
         }
-        let ordinary = |node: u32| {
-            matches!(self.machine.memory_kind(node), MemoryKind::Dram | MemoryKind::Unknown)
-        };
         let of = |wanted: Relation| {
             let alike = times().filter(move |(place, _)| {
                 let position =
                     self.relations.position(place.initiator, place.cpu_node, place.memory_node);
-                position.relation == Some(wanted) && ordinary(place.memory_node)
+                position.relation == Some(wanted) && self.is_ordinary(place.memory_node)
             });
             alike.map(|(_, time)| &time.time).min_by(|a, b| least(a, b))
         };
@@ -323,13 +317,11 @@ impl<'a> Holding<'a> {
     }
 
     fn hold_other_package(&self, placed: &[PlacedCell], found: &mut Normality) {
-        let ordinary = |node: u32| {
-            matches!(self.machine.memory_kind(node), MemoryKind::Dram | MemoryKind::Unknown)
-        };
         let best = |wanted: Relation| {
             let cells = placed.iter().filter(|cell| cell.kernel == "load" && cell.is_peak);
-            let alike = cells
-                .filter(|cell| self.relation(cell) == Some(wanted) && ordinary(cell.memory_node));
+            let alike = cells.filter(|cell| {
+                self.relation(cell) == Some(wanted) && self.is_ordinary(cell.memory_node)
+            });
             alike.filter_map(rate_of).max_by(|a, b| a.value.0.total_cmp(&b.value.0))
         };
         if let (Some(near), Some(far)) = (best(Relation::Local), best(Relation::OtherPackage)) {

@@ -9,8 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::line::{Line, LineFields};
 use crate::reader::{Lines, ReadError, parse_line, read_record_with};
-use crate::seal::Sealing;
-use crate::writer::{RecordWriter, WriteError};
 
 /// What is taken out of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -40,8 +38,6 @@ pub type Removed = BTreeMap<Private, u64>;
 pub enum ScrubError {
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error(transparent)]
-    Write(#[from] WriteError),
     /// New seals would hide that it was changed.
     #[error("{0}; scrubbing would seal that: scrub the record as it was measured")]
     NotAsWritten(String),
@@ -50,27 +46,25 @@ pub enum ScrubError {
     Line { line: u64, what: String },
 }
 
-/// Copies a record, in either form, without what is private, and seals it again. A torn last line is
-/// left out.
+/// The lines of a record, in either form, without what is private. A torn last line is left out.
 ///
 /// # Errors
-/// When it is no record, was changed since it was measured, or cannot be written.
-pub fn scrub_record(record: &[u8], writer: &mut RecordWriter) -> Result<Removed, ScrubError> {
+/// When it is no record, or was changed since it was measured.
+pub fn scrub_record(record: &[u8]) -> Result<(Vec<Line>, Removed), ScrubError> {
     let read = read_record_with(record, drop)?;
-    if let Some(finding) = read.sealing.finding().filter(|_| read.sealing != Sealing::Fits) {
+    if let Some(finding) = read.sealing.finding() {
         return Err(ScrubError::NotAsWritten(finding));
     }
     let mut scrubbing = Scrubbing { host: read.header.host, removed: Removed::new() };
     let mut lines = Lines::of(record)?;
+    let mut scrubbed = Vec::new();
     while let Some(text) = lines.next_line()?.filter(|text| text.ends_with(b"\n")) {
         let line = lines.number();
         let wrong = |what: String| ScrubError::Line { line, what };
         let (content, _) = parse_line(&text).map_err(wrong)?;
-        let scrubbed = scrubbing.line(&content).map_err(wrong)?;
-        writer.write(&scrubbed)?;
+        scrubbed.push(scrubbing.line(&content).map_err(wrong)?);
     }
-    writer.settle()?;
-    Ok(scrubbing.removed)
+    Ok((scrubbed, scrubbing.removed))
 }
 
 struct Scrubbing {

@@ -56,11 +56,7 @@ pub fn kernels() -> Offered {
     Offered(|| nearfar_kernels::CATALOG.iter().map(|it| it.name).collect())
 }
 
-/// Instruction sets that this program has loops for.
+/// Variants that this program has loops for.
 pub fn variants() -> Offered {
-    Offered(|| {
-        let in_order = ["avx512", "avx2", "sse2", "portable"];
-        let in_turn = ["avx512-pages2", "avx512-pages4", "avx2-pages2", "avx2-pages4"];
-        in_order.into_iter().chain(in_turn).collect()
-    })
+    Offered(|| nearfar_kernels::Variant::every().map(nearfar_kernels::Variant::word).collect())
 }

@@ -11,8 +11,9 @@ use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
 use super::doctor::check_answer;
+use super::memory_modules::module_check;
 use super::origin::{Origin, seal_check};
-use super::record_doctor_normal::{module_check, normal_checks};
+use super::record_doctor_normal::normal_checks;
 use super::who::Who;
 
 use super::record_doctor_words::{

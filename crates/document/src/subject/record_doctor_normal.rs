@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use nearfar_machine::{Machine, NodeSet, TheoreticalMaximum};
+use nearfar_machine::{NodeSet, TheoreticalMaximum};
 use nearfar_model::{
     BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, NormalVerdict, Normality,
     NotHeld, RatioOf, ReadShare,
@@ -11,6 +11,7 @@ use nearfar_record::{Check, Standing};
 use nearfar_units::format_significant;
 
 use super::figures::count;
+use crate::grid::groups;
 
 fn check(standing: Standing, finding: String, remedy: Option<String>) -> Check {
     Check { check: "normal".into(), standing, finding, remedy }
@@ -23,34 +24,16 @@ pub(crate) fn normal_checks(
 ) -> Vec<Check> {
     let name = maximum.as_ref().map_or("", |maximum| maximum.name.as_str());
     let mut checks = Vec::new();
-    let alike = groups(&of.bandwidth, |a, b| {
-        a.read_share == b.read_share && is_same(&a.verdict, &b.verdict)
+    let alike = groups(&of.bandwidth, |it| {
+        (it.read_share, discriminant(&it.verdict), explanation(&it.verdict))
     });
-    checks.extend(alike.iter().filter_map(|nodes| odd_bandwidth(nodes, name)));
-    let alike =
-        groups(&of.latency, |a, b| (a.verdict, &a.envelope.of) == (b.verdict, &b.envelope.of));
-    checks.extend(alike.iter().filter_map(|nodes| odd_latency(nodes)));
+    checks.extend(alike.iter().filter_map(|(_, nodes)| odd_bandwidth(nodes, name)));
+    let alike = groups(&of.latency, |it| (it.verdict, it.envelope.of.as_str()));
+    checks.extend(alike.iter().filter_map(|(_, nodes)| odd_latency(nodes)));
     checks.extend(of.other_package.iter().filter_map(odd_ratio));
     checks.extend(ordinary(of, name));
     checks.extend(of.not_held.iter().filter_map(not_held));
     checks
-}
-
-/// Those that are alike, together, in the order of their first.
-fn groups<T>(all: &[T], are_alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
-    let mut found: Vec<Vec<&T>> = Vec::new();
-    for it in all {
-        match found.iter_mut().find(|group| are_alike(group[0], it)) {
-            Some(group) => group.push(it),
-            None => found.push(vec![it]),
-        }
-    }
-    found
-}
-
-/// Whether two verdicts read the same but for their figures.
-fn is_same(a: &BandwidthVerdict, b: &BandwidthVerdict) -> bool {
-    a == b || discriminant(a) == discriminant(b) && !matches!(a, BandwidthVerdict::Low { .. })
 }
 
 /// `memory node 1`, `memory nodes 0-3`.
@@ -72,29 +55,12 @@ fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str) -> Option<Check> {
     );
     match &it.verdict {
         BandwidthVerdict::Normal => None,
-        BandwidthVerdict::Low {
-            as_with_channels,
-            of_channels,
-            as_with_modules,
-            cores_may_limit,
-        } => {
-            let channels = channel_words(as_with_channels, *of_channels);
-            let modules = module_words(as_with_modules);
-            let either: Vec<String> = [channels, modules].into_iter().flatten().collect();
-            let why = match either.as_slice() {
-                [] => String::new(),
-                some => format!(": as with {}", some.join(", or with ")),
-            };
-            let (standing, cores) = if *cores_may_limit {
-                let cores = "; half of the threads were not measured, so that its cores may be what limits \
-                             it (--suite standard measures them)";
-                (Standing::Warning, cores)
-            } else {
-                (Standing::Failed, "")
-            };
+        BandwidthVerdict::Low { cores_may_limit, .. } => {
+            let standing = if *cores_may_limit { Standing::Warning } else { Standing::Failed };
             let remedy = "look for missing or slow memory modules (`nearfar topo` as root, the \
                           firmware's log), and whether --gamma is what is in the sockets";
-            Some(check(standing, format!("low: {reached}{why}{cores}"), Some(remedy.into())))
+            let words = format!("low: {reached}{}", explanation(&it.verdict));
+            Some(check(standing, words, Some(remedy.into())))
         }
         BandwidthVerdict::CoresLimit { half_share } => Some(check(
             Standing::Unknown,
@@ -113,6 +79,28 @@ fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str) -> Option<Check> {
             Some("check --gamma, and that working sets are larger than the caches".into()),
         )),
     }
+}
+
+/// What would explain a low figure; empty for others.
+fn explanation(verdict: &BandwidthVerdict) -> String {
+    let BandwidthVerdict::Low { as_with_channels, of_channels, as_with_modules, cores_may_limit } =
+        verdict
+    else {
+        return String::new();
+    };
+    let channels = channel_words(as_with_channels, *of_channels);
+    let either: Vec<String> = channels.into_iter().chain(module_words(as_with_modules)).collect();
+    let why = match either.as_slice() {
+        [] => String::new(),
+        some => format!(": as with {}", some.join(", or with ")),
+    };
+    let cores = if *cores_may_limit {
+        "; half of the threads were not measured, so that its cores may be what limits it (--suite standard \
+         measures them)"
+    } else {
+        ""
+    };
+    why + cores
 }
 
 /// `6 of 8 channels (7 would do as well)`.
@@ -190,18 +178,11 @@ fn ordinary(of: &Normality, maximum: &str) -> Option<Check> {
         let envelope = elsewhere(&first.envelope, share);
         clauses.push(format!("reads reach {shares} of {maximum} ({envelope})"));
     }
-    let mut kinds: Vec<&str> = Vec::new();
-    for it in of.latency.iter().filter(|it| it.verdict == NormalVerdict::Normal) {
-        if kinds.contains(&it.envelope.of.as_str()) {
-            continue;
-        }
-        kinds.push(&it.envelope.of);
-        let alike = of.latency.iter().filter(|other| {
-            other.envelope.of == it.envelope.of && other.verdict == NormalVerdict::Normal
-        });
+    let normal = of.latency.iter().filter(|it| it.verdict == NormalVerdict::Normal);
+    for (_, nodes) in groups(normal, |it| it.envelope.of.as_str()) {
         let ns = |value: f64| format_significant(value, 3);
-        let times = span(alike.map(|it| it.latency.value.0), ns);
-        let envelope = elsewhere(&it.envelope, ns);
+        let times = span(nodes.iter().map(|it| it.latency.value.0), ns);
+        let envelope = elsewhere(&nodes[0].envelope, ns);
         clauses.push(format!("an access takes {times} ns ({envelope})"));
     }
     for it in of.other_package.iter().filter(|it| it.verdict == NormalVerdict::Normal) {
@@ -224,30 +205,6 @@ fn not_held(it: &NotHeld) -> Option<Check> {
         format!("how much of its theoretical maximum the memory reaches is not known: {why}"),
         Some("give what a memory node has with --gamma, for example DDR5-4800x8".into()),
     ))
-}
-
-/// Memory modules by the firmware's word; `None` where it does not tell them.
-pub(crate) fn module_check(machine: &Machine) -> Option<Check> {
-    let population = machine.module_population().ok()?;
-    let check = |standing, finding, remedy| Check {
-        check: "memory_modules".into(),
-        standing,
-        finding,
-        remedy,
-    };
-    let uneven = population.unevenness();
-    if uneven.is_empty() {
-        let slower = if population.runs_below_its_speed {
-            ", below the speed that the modules could run at"
-        } else {
-            ""
-        };
-        return Some(check(Standing::Fine, format!("{}{slower}", population.words()), None));
-    }
-    let words = format!("uneven: {}; {}", uneven.join("; "), population.words());
-    let remedy =
-        "channels that have less limit what interleaves over all: put the same modules on all";
-    Some(check(Standing::Warning, words, Some(remedy.into())))
 }
 
 fn traffic(of: ReadShare) -> &'static str {

@@ -67,7 +67,7 @@ pub(super) enum Quantity {
 }
 
 /// Of the traffic at a memory what is read, where figures were published of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadShare {
@@ -164,13 +164,10 @@ impl Kind<'_> {
         // How far the other package is depends on how a package is divided, and not on its memory.
         if matches!(quantity, Quantity::RemoteReads | Quantity::RemoteLatency) {
             let is_divided = self.nodes_per_package > 1;
-            let alike = PUBLISHED.iter().filter(|it| {
-                let known =
-                    self.simulated.is_some_and(|name| it.simulated.iter().any(|at| at == name));
-                !known
-                    && ORDINARY.contains(&it.memory.as_str())
-                    && (it.nodes_per_package > 1) == is_divided
-            });
+            let alike = Kind { memory: None, ..self };
+            let alike = PUBLISHED
+                .iter()
+                .filter(|it| alike.holds(it) && (it.nodes_per_package > 1) == is_divided);
             let of = if is_divided { "packages of several nodes" } else { "packages of one node" };
             return envelope(alike, quantity, of.into());
         }
