@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages man clean
+.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages site man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -55,6 +55,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
+	@$(STAGE) site $(MAKE) --no-print-directory site
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
 	@scripts/install-packages build host
@@ -118,6 +119,9 @@ packages: web ## a wheel and Debian's packages into target, each tried in a fres
 	scripts/debian-packages
 	scripts/wheel
 	scripts/try-packages
+
+site: ## the documents as a site, by mdBook, into target/site
+	scripts/site
 
 man: ## manual pages into target/man
 	mkdir -p target/man
