@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod links;
+mod published;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
