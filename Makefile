@@ -125,9 +125,11 @@ dist: packages ## a release into target/dist: packages (BESIDE=FOLDER: and those
 	BESIDE="$(BESIDE)" scripts/dist
 
 site: ## the documents as a site, by mdBook, into target/site
+	@scripts/install-packages build
 	scripts/site
 
 workflows: ## hold .github/workflows against actionlint
+	@scripts/install-packages build workflows
 	scripts/check-workflows
 
 man: ## manual pages into target/man
