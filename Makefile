@@ -12,7 +12,7 @@ DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 CARGO_TEST = cargo test --locked --workspace
 HOST = --test host --test containers
 DEVICES = --test devices
-DOCUMENTS = --test documents
+DOCUMENTS = --test documents --test python
 GUESTS = --test guests
 CLUSTERS = --test clusters
 
@@ -72,7 +72,7 @@ clusters: ## many machines: started by an emulated Slurm and Open MPI, checked b
 	@scripts/reframe-packages
 	$(CARGO_TEST) $(CLUSTERS)
 
-documents: ## a tier: reports in Chromium, LaTeX and pandas
+documents: ## a tier: reports in Chromium, LaTeX and pandas; the module for Python
 	@scripts/install-packages build documents
 	@scripts/python-packages
 	@$(MAKE) --no-print-directory web
@@ -95,8 +95,9 @@ check: ## the fast one: format, lints, layers and other house rules
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --test house
 
-docs: ## write docs/schema and the tables of fields in docs, from the types and their comments
+docs: ## write docs/schema, the tables of fields in docs and the types of Python, from the types and their comments
 	UPDATE_DOCS=1 $(CARGO_TEST) --test program contract
+	python3 python/write_results.py
 
 bench: web ## what costs time beside others or a promise: kernels, topology, starting programs, the page, rankings
 	@scripts/install-packages build bench

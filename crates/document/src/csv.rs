@@ -12,12 +12,12 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use nearfar_record::{
-    Actor, Case, Coordinates, DeviceCoordinates, Record, Sample, TransferBeside,
-    TransferCoordinates,
+    Actor, Case, Coordinates, DeviceCoordinates, Record, TransferBeside, TransferCoordinates,
 };
 
-use row::Row;
-use text::Text;
+pub(crate) use places::{cells, place_columns, sample_columns};
+pub(crate) use row::Row;
+pub(crate) use text::Text;
 
 /// What a row holds before the columns of its place, in their order.
 #[cfg(feature = "schema")]
@@ -30,19 +30,40 @@ pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema 
 /// # Errors
 /// Where the output fails.
 pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    writer.write_record(sample_columns().map(|column| column.name))?;
+    each_row(record, |row, cells| writer.serialize((row, cells)).map_err(io::Error::from))?;
+    writer.flush()
+}
+
+/// Hands out a record's samples, row by row, each with the cells of its place.
+pub(crate) fn each_row<E>(
+    record: &Record,
+    mut take: impl FnMut(&Row<'_>, &[Text<'static>]) -> Result<(), E>,
+) -> Result<(), E> {
     let cases = record.cases.iter();
     let cases: HashMap<&str, PlacedCase<'_>> =
         cases.map(|case| (case.id.as_str(), PlacedCase::new(case))).collect();
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    writer.write_record(heading()?.into_iter().chain(places::columns().map(String::from)))?;
+    let nowhere = places::cells(None);
     for sample in &record.samples {
         let case = cases.get(sample.case.as_str());
         let has_run = sample.run.is_some() || sample.workload.is_some();
         for position in 0..sample.actors.len() + usize::from(has_run) {
-            write_actor(record, case, sample, position, &mut writer)?;
+            let planned: Option<&Actor> = case.and_then(|it| it.case.actors.get(position));
+            let mut row = Row::new(&record.header, planned, sample, position);
+            let places = case.map_or(&[][..], |it| &it.places);
+            let mut places =
+                places.iter().filter(|(place, _)| concerns(place, position)).peekable();
+            if places.peek().is_none() {
+                take(&row, &nowhere)?;
+            }
+            for (index, (_, cells)) in (0..).zip(places) {
+                row.coordinates_index = index;
+                take(&row, cells)?;
+            }
         }
     }
-    writer.flush()
+    Ok(())
 }
 
 /// A case with the cells of each of its places.
@@ -58,30 +79,9 @@ impl<'a> PlacedCase<'a> {
     }
 }
 
-fn write_actor(
-    record: &Record,
-    case: Option<&PlacedCase<'_>>,
-    sample: &Sample,
-    position: usize,
-    writer: &mut csv::Writer<impl Write>,
-) -> io::Result<()> {
-    let planned: Option<&Actor> = case.and_then(|it| it.case.actors.get(position));
-    let mut row = Row::new(&record.header, planned, sample, position);
-    let places = case.map_or(&[][..], |it| &it.places);
-    let mut places = places.iter().filter(|(place, _)| concerns(place, position)).peekable();
-    if places.peek().is_none() {
-        return writer.serialize((&row, places::cells(None))).map_err(io::Error::from);
-    }
-    for (index, (_, cells)) in (0..).zip(places) {
-        row.coordinates_index = index;
-        writer.serialize((&row, cells))?;
-    }
-    Ok(())
-}
-
 /// A case of `roofs` has a place for each of its initiators, one with two devices for each of them; all
 /// others' places are of all actors.
-fn concerns(place: &Coordinates, position: usize) -> bool {
+pub(crate) fn concerns(place: &Coordinates, position: usize) -> bool {
     match place {
         Coordinates::Roofs(roof) => usize::try_from(roof.actor) == Ok(position),
         Coordinates::Devices(DeviceCoordinates::Transfer(
@@ -89,13 +89,4 @@ fn concerns(place: &Coordinates, position: usize) -> bool {
         )) => usize::try_from(place.actor) == Ok(position),
         _ => true,
     }
-}
-
-/// The names of a row's own columns.
-fn heading() -> io::Result<Vec<String>> {
-    let mut heading = csv::Writer::from_writer(Vec::new());
-    heading.serialize(Row::default())?;
-    let bytes = heading.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    Ok(reader.headers()?.iter().map(String::from).collect())
 }

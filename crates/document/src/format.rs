@@ -1,8 +1,15 @@
 //! In which form a document is written.
 
+use std::io::{self, Write};
 use std::path::Path;
 
+use nearfar_record::Record;
+
 use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
+use crate::{
+    Document, Report, ReportChoices, write_csv, write_json, write_markdown, write_metrics,
+    write_page, write_tex,
+};
 
 /// A form, by the ending of the file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +56,36 @@ impl Format {
         (self == Self::Html && CHART_LIBRARY.is_none()).then_some(HOW_TO_GET_IT)
     }
 
+    /// What to do where a file's name asks for none.
+    pub fn unnamed(path: &Path) -> String {
+        let endings = Self::endings();
+        format!("{} says no form by its ending: give the file one of {endings}", path.display())
+    }
+
     /// All endings, as a message names them: `.json, .md`.
-    pub fn endings() -> String {
+    fn endings() -> String {
         Self::ALL.map(|format| format!(".{}", format.ending())).join(", ")
+    }
+}
+
+/// Writes a record as a document of that form.
+///
+/// # Errors
+/// Where the output fails.
+pub fn write_document(
+    format: Format,
+    record: &Record,
+    choices: &ReportChoices,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let document = || Document::with_choices(record, choices);
+    match format {
+        Format::Html => write_page(record, choices, out),
+        Format::Json => write_json(out, &Report::new(record, choices)),
+        Format::Markdown => write_markdown(&document(), out),
+        Format::Tex => write_tex(&document(), out),
+        Format::Csv => write_csv(record, out),
+        Format::Metrics => write_metrics(record, out),
     }
 }
 

@@ -24,6 +24,16 @@ impl Inapplicable {
         Self { why: why.into(), remedy: None }
     }
 
+    /// The command that would change it, behind a message; empty where none would.
+    pub fn tried(&self) -> String {
+        self.remedy.as_ref().map_or_else(String::new, |command| format!("; try `{command}`"))
+    }
+
+    /// Why there is no model of that name, and what to try.
+    pub fn without_model(&self, name: &str) -> String {
+        format!("no {name} model: {self}{}", self.tried())
+    }
+
     /// Measuring these experiments in a suite would change it, where the machine has what they measure.
     pub fn until_measured(
         record: &Record,

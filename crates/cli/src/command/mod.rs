@@ -79,10 +79,10 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
 
 /// Why there is no model of this name, and the command that would add what it lacks.
 fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
-    move |without| anyhow!("no {name} model: {without}{}", tried(&without))
+    move |without| anyhow!(without.without_model(name))
 }
 
 /// The command that would add what a model lacks.
 fn tried(without: &Inapplicable) -> String {
-    without.remedy.as_ref().map_or_else(String::new, |command| format!("; try `{command}`"))
+    without.tried()
 }

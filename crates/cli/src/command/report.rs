@@ -1,15 +1,11 @@
 //! `report`: a record as a document.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use nearfar_document::{
-    Document, Format, Report, ReportChoices, printable, write_csv, write_json, write_markdown,
-    write_metrics, write_page, write_tex,
-};
+use nearfar_document::{Format, ReportChoices, printable, write_document};
 use nearfar_model::{ProgramQuestion, profiled_point};
-use nearfar_record::{Profile, Record};
+use nearfar_record::Profile;
 
 use super::named_program::predicted_program;
 use crate::args::ReportArguments;
@@ -28,11 +24,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
                 "standard output has no ending that says the form: give --format, one of {words}"
             );
         }
-        bail!(
-            "{} says no form by its ending: give the file one of {}, or --format",
-            path.display(),
-            Format::endings()
-        );
+        bail!("{}, or --format", Format::unnamed(path));
     };
     if let Some(why) = format.unavailable() {
         bail!("{}: {why}", path.display());
@@ -84,21 +76,4 @@ fn profile_of(arguments: &ReportArguments, format: Format) -> anyhow::Result<Opt
     let profile = record_file::read_profile(path)?;
     profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
     Ok(Some(profile))
-}
-
-fn write_document(
-    format: Format,
-    record: &Record,
-    choices: &ReportChoices,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    let document = || Document::with_choices(record, choices);
-    match format {
-        Format::Html => write_page(record, choices, out),
-        Format::Json => write_json(out, &Report::new(record, choices)),
-        Format::Markdown => write_markdown(&document(), out),
-        Format::Tex => write_tex(&document(), out),
-        Format::Csv => write_csv(record, out),
-        Format::Metrics => write_metrics(record, out),
-    }
 }

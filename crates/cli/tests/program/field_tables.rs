@@ -71,23 +71,34 @@ pub fn column_table(row: &Value, words: &str) -> String {
     let [first, last] = [first, last].map(|end| required(row).position(|it| it == end).unwrap());
     let mut table = String::from(COLUMN_HEADING);
     for name in required(row).take(last + 1).skip(first) {
-        let node = &row["properties"][name];
-        let column = target(row, node);
-        let (rest, empty) =
-            column.description.split_once("Empty: ").unwrap_or((column.description, ""));
-        let (what, unit) = rest.split_once("Unit: ").unwrap_or((rest, ""));
-        let what = if what.is_empty() { text(column.node, "description") } else { what };
-        let words: Vec<String> =
-            words_of(column.node).iter().map(|(word, _)| format!("`{word}`")).collect();
+        let RowColumn { dtype, unit, what, empty, words } = row_column(row, name);
         let colon = if words.is_empty() { "" } else { ": " };
-        let dtype = dtype(column.node);
-        let [what, unit, empty] = [what, unit, empty].map(without_stop);
         table += &format!(
             "| `{name}` | {dtype} | {unit} | {what}{colon}{} | {empty} |\n",
             words.join(", ")
         );
     }
     table
+}
+
+/// A column that is a field of a row.
+struct RowColumn<'a> {
+    dtype: &'static str,
+    unit: &'a str,
+    what: &'a str,
+    empty: &'a str,
+    words: Vec<String>,
+}
+
+fn row_column<'a>(row: &'a Value, name: &str) -> RowColumn<'a> {
+    let column = target(row, &row["properties"][name]);
+    let (rest, empty) =
+        column.description.split_once("Empty: ").unwrap_or((column.description, ""));
+    let (what, unit) = rest.split_once("Unit: ").unwrap_or((rest, ""));
+    let what = if what.is_empty() { text(column.node, "description") } else { what };
+    let words = words_of(column.node).iter().map(|(word, _)| format!("`{word}`")).collect();
+    let [what, unit, empty] = [what, unit, empty].map(without_stop);
+    RowColumn { dtype: dtype(column.node), unit, what, empty, words }
 }
 
 /// A column of the coordinates of all experiments: the fields of that name.
@@ -172,9 +183,19 @@ fn add_leaves<'a>(
     leaves.push((path.into(), it.node, what));
 }
 
-/// The names of the columns of coordinates, a line each.
-pub fn place_names(record: &Value, row: &Value) -> String {
-    place_columns(record, row).into_iter().map(|(name, _)| name + "\n").collect()
+/// All columns of a sample with their types and units, a line for each.
+pub fn column_list(record: &Value, row: &Value) -> String {
+    let own = required(row).map(|name| {
+        let RowColumn { dtype, unit, .. } = row_column(row, name);
+        (name.to_string(), dtype, unit)
+    });
+    let places = place_columns(record, row).into_iter();
+    let places = places.map(|(name, column)| (name, column.dtype, column.unit));
+    let lines = own.chain(places).map(|(name, dtype, unit)| {
+        let line = format!("{name} {dtype} {unit}");
+        line.trim_end().to_string() + "\n"
+    });
+    lines.collect()
 }
 
 /// Their table.

@@ -16,7 +16,7 @@ pub(super) const SCHEMA: &str = "nearfar.samples/2";
 /// with the unit and with what an empty cell says.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// Name and version of these columns: `nearfar.samples/2`.
     pub schema: &'static str,
     /// The host that was measured. Empty: an empty name.

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::printable::printable;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// Text that a spreadsheet takes for text, on one line.
-#[derive(Debug, Default, Serialize)]
+/// Text on one line, which a spreadsheet takes for text where it is written as such.
+#[derive(Debug, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Text<'a>(Cow<'a, str>);
+pub(crate) struct Text<'a>(Cow<'a, str>);
 
 /// Spreadsheets take a cell that begins so for a formula; some the wide forms as well. Tab and
 /// carriage return, which they skip, are escaped before.
@@ -19,21 +19,41 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 const MARK: char = '\'';
 
 impl<'a> From<&'a str> for Text<'a> {
-    /// A text that begins with the mark gets one more, so that taking the first one off gives
-    /// every text back.
     fn from(text: &'a str) -> Self {
-        let text = printable(text);
-        let begins = text.trim_start().chars().next();
-        if begins.is_some_and(|first| FORMULA.contains(&first) || first == MARK) {
-            return Self(Cow::Owned(format!("{MARK}{text}")));
-        }
-        Self(text)
+        Self(printable(text))
     }
 }
 
 impl From<String> for Text<'_> {
     fn from(text: String) -> Self {
-        Self(Cow::Owned(Text::from(text.as_str()).0.into_owned()))
+        Self(Cow::Owned(printable(&text).into_owned()))
+    }
+}
+
+impl Text<'_> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A text that begins with the mark gets one more, so that taking the first one off gives
+    /// every text back.
+    fn marked(&self) -> Cow<'_, str> {
+        let text = self.as_str();
+        let begins = text.trim_start().chars().next();
+        if begins.is_some_and(|first| FORMULA.contains(&first) || first == MARK) {
+            return Cow::Owned(format!("{MARK}{text}"));
+        }
+        Cow::Borrowed(text)
+    }
+}
+
+impl Serialize for Text<'_> {
+    /// Marked where people read it; a frame's column is text by its type.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return serializer.serialize_str(&self.marked());
+        }
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -42,7 +62,7 @@ mod tests {
     use super::*;
 
     fn cell(text: &str) -> String {
-        Text::from(text).0.into_owned()
+        Text::from(text).marked().into_owned()
     }
 
     #[test]

@@ -1,0 +1,215 @@
+//! Where to run a task, and where to put data: `nearfar-runtime` for Python. Answers are looked at lazily, so that a
+//! question costs what the ranking costs.
+
+use nearfar_model::{ClassRule, RecordFigures, flow};
+use nearfar_record::Record;
+use nearfar_runtime::{
+    NodeAnswer, PlaceAnswer, RankedNode, RankedPlace, Ranking, Running, Touched, UnknownPair, User,
+};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::failure::failed;
+
+/// Answers where tasks should run and where data should lie.
+#[pyclass(frozen, name = "Ranking", module = "nearfar")]
+pub struct PyRanking {
+    ranking: Ranking,
+}
+
+impl PyRanking {
+    /// # Errors
+    /// Where the record does not hold what a ranking needs.
+    pub fn new(record: &Record, beside: bool) -> Result<Self, String> {
+        let figures = RecordFigures::new(record);
+        let told = |name: &'static str| {
+            move |without: nearfar_model::Inapplicable| without.without_model(name)
+        };
+        let ranking = Ranking::new(&figures, &ClassRule::default()).map_err(told("classes"))?;
+        if !beside {
+            return Ok(Self { ranking });
+        }
+        let flow = flow(&figures).map_err(told("flow"))?;
+        Ok(Self { ranking: ranking.with_flow(&flow).map_err(told("flow"))? })
+    }
+}
+
+#[pymethods]
+impl PyRanking {
+    /// Ranks places for a task that touches these bytes of these nodes.
+    #[pyo3(signature = (data, running=Vec::new()))]
+    fn rank(
+        &self,
+        data: &Bound<'_, PyDict>,
+        running: Vec<(usize, f64, u32)>,
+    ) -> PyResult<RankedPlaces> {
+        let mut touched = Vec::with_capacity(data.len());
+        for (node, bytes) in data.iter() {
+            touched.push(Touched { bytes: bytes.extract()?, node: node.extract()? });
+        }
+        let PlaceAnswer { ranked, absent, .. } =
+            self.ranking.rank(&touched, &threads(running)).map_err(failed)?;
+        Ok(RankedPlaces { ranked, absent })
+    }
+
+    /// Ranks nodes for data that these threads will touch: places, threads and bytes.
+    #[pyo3(signature = (users, running=Vec::new()))]
+    fn rank_nodes(
+        &self,
+        users: Vec<(usize, f64, u64)>,
+        running: Vec<(usize, f64, u32)>,
+    ) -> PyResult<RankedNodes> {
+        let users: Vec<User> = users
+            .into_iter()
+            .map(|(place, threads, bytes)| User { place, threads, bytes })
+            .collect();
+        let NodeAnswer { ranked, absent, .. } =
+            self.ranking.rank_nodes(&users, &threads(running)).map_err(failed)?;
+        Ok(RankedNodes { ranked, absent })
+    }
+
+    #[getter]
+    fn places(&self) -> Vec<PlaceOfRanking> {
+        let places = self.ranking.places().iter();
+        let places = places.map(|place| PlaceOfRanking {
+            kind: place.kind.as_str().into(),
+            cpu_group: place.cpu_group,
+            initiator: place.initiator,
+            cpu_node: place.cpu_node,
+            cpus: place.cpus.to_string(),
+        });
+        places.collect()
+    }
+
+    #[getter]
+    fn nodes(&self) -> Vec<u32> {
+        self.ranking.nodes().to_vec()
+    }
+
+    /// Places whose ratio to the best is within it are equally good.
+    #[getter]
+    fn noise(&self) -> Option<f64> {
+        self.ranking.noise()
+    }
+
+    /// What one thread alone moves, bytes/s.
+    fn lone_rate(&self, place: usize, node: u32) -> Option<f64> {
+        self.ranking.lone_rate(place, node)
+    }
+
+    /// Why nothing is known of a place and a node.
+    fn why_unknown(&self, place: usize, node: u32) -> Option<String> {
+        self.ranking.why_unknown(UnknownPair { place, node }).map(String::from)
+    }
+}
+
+fn threads(running: Vec<(usize, f64, u32)>) -> Vec<Running> {
+    let running = running.into_iter();
+    running.map(|(place, threads, node)| Running { place, threads, node }).collect()
+}
+
+/// Where a task can run.
+#[pyclass(frozen, get_all, name = "Place", module = "nearfar")]
+pub struct PlaceOfRanking {
+    kind: String,
+    cpu_group: u32,
+    initiator: u32,
+    cpu_node: Option<u32>,
+    cpus: String,
+}
+
+#[pymethods]
+impl PlaceOfRanking {
+    fn __repr__(&self) -> String {
+        format!("Place({} {}, cpus={})", self.kind, self.cpu_group, self.cpus)
+    }
+}
+
+/// A place with what a task's data takes from there.
+#[pyclass(frozen, get_all, name = "RankedPlace", module = "nearfar")]
+pub struct PyRankedPlace {
+    place: usize,
+    seconds: f64,
+    ratio: f64,
+}
+
+#[pymethods]
+impl PyRankedPlace {
+    fn __repr__(&self) -> String {
+        let Self { place, seconds, ratio } = self;
+        format!("RankedPlace(place={place}, seconds={seconds:?}, ratio={ratio:?})")
+    }
+}
+
+/// A node with what data takes there.
+#[pyclass(frozen, get_all, name = "RankedNode", module = "nearfar")]
+pub struct PyRankedNode {
+    node: u32,
+    seconds: f64,
+    ratio: f64,
+}
+
+#[pymethods]
+impl PyRankedNode {
+    fn __repr__(&self) -> String {
+        let Self { node, seconds, ratio } = self;
+        format!("RankedNode(node={node}, seconds={seconds:?}, ratio={ratio:?})")
+    }
+}
+
+/// Places, the best first.
+#[pyclass(frozen, sequence, module = "nearfar")]
+pub struct RankedPlaces {
+    ranked: Vec<RankedPlace>,
+    absent: Vec<UnknownPair>,
+}
+
+#[pymethods]
+impl RankedPlaces {
+    fn __len__(&self) -> usize {
+        self.ranked.len()
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<PyRankedPlace> {
+        let RankedPlace { place, seconds, ratio } = *nth(&self.ranked, index)?;
+        Ok(PyRankedPlace { place, seconds, ratio })
+    }
+
+    /// Places that are not ranked, each with a node of which nothing is known from there.
+    #[getter]
+    fn absent(&self) -> Vec<(usize, u32)> {
+        self.absent.iter().map(|pair| (pair.place, pair.node)).collect()
+    }
+}
+
+/// Nodes, the best first.
+#[pyclass(frozen, sequence, module = "nearfar")]
+pub struct RankedNodes {
+    ranked: Vec<RankedNode>,
+    absent: Vec<UnknownPair>,
+}
+
+#[pymethods]
+impl RankedNodes {
+    fn __len__(&self) -> usize {
+        self.ranked.len()
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<PyRankedNode> {
+        let RankedNode { node, seconds, ratio } = *nth(&self.ranked, index)?;
+        Ok(PyRankedNode { node, seconds, ratio })
+    }
+
+    /// Places of users and nodes that are not ranked for them.
+    #[getter]
+    fn absent(&self) -> Vec<(usize, u32)> {
+        self.absent.iter().map(|pair| (pair.place, pair.node)).collect()
+    }
+}
+
+/// An element as Python counts: from the end where the index is negative.
+fn nth<T>(of: &[T], index: isize) -> PyResult<&T> {
+    let at = if index < 0 { of.len().checked_add_signed(index) } else { index.try_into().ok() };
+    at.and_then(|at| of.get(at)).ok_or_else(|| PyIndexError::new_err("no such rank"))
+}

@@ -1,0 +1,266 @@
+//! A record: read or simulated, and what is asked of it.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use nearfar_advise::{AdviceError, Demand, Pattern, advise_each};
+use nearfar_document::{
+    AdvisedPlacement, Format, Frame, ModelResult, Origin, ReportChoices, ShowChoice,
+    accesses_beside_traffic, model_answer, placements_over_two_memories, predicted_streams,
+    show_answer, write_document,
+};
+use nearfar_flow::read_machine;
+use nearfar_machine::{Binding, BindingError};
+use nearfar_measure::simulated::simulate as measured;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{
+    CurveQuestion, Inapplicable, ModelChoices, ModelKind, OverlapBounds, RecordFigures, flow,
+    hybrid, latency, measuring_command,
+};
+use nearfar_record::{Experiment, Record, Suite};
+use nearfar_units::{BytesPerSecond, did_you_mean, from_word, words_of};
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use crate::answer::{Told, json, text, told};
+use crate::failure::failed;
+use crate::frame::RecordFrame;
+use crate::ranking::PyRanking;
+
+/// A record in memory.
+#[pyclass(frozen, name = "ReadRecord", module = "nearfar")]
+pub struct ReadRecord {
+    record: Record,
+}
+
+/// Reads a record.
+#[pyfunction]
+pub fn read_record(py: Python<'_>, path: PathBuf) -> PyResult<ReadRecord> {
+    let read = move || -> Result<ReadRecord, String> {
+        let file = File::open(&path)
+            .map_err(|error| format!("cannot open the record {}: {error}", path.display()))?;
+        let mut record = nearfar_record::read_record(file)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        record.file = Some(path);
+        Ok(ReadRecord { record })
+    };
+    py.detach(read).map_err(failed)
+}
+
+/// Measures a simulated machine, into memory only.
+#[pyfunction]
+#[pyo3(signature = (machine, suite, experiments, seed, noise))]
+pub fn simulate_record(
+    py: Python<'_>,
+    machine: &str,
+    suite: &str,
+    experiments: Option<Vec<String>>,
+    seed: Option<u64>,
+    noise: bool,
+) -> PyResult<ReadRecord> {
+    let simulate = || -> Result<ReadRecord, String> {
+        let mut inputs = suite_inputs(named::<Suite>("suite", suite)?);
+        if let Some(names) = experiments {
+            let chosen = names.iter().map(|name| named::<Experiment>("experiment", name));
+            let chosen: Vec<Experiment> = chosen.collect::<Result<_, _>>()?;
+            // In the order in which they are measured.
+            inputs.experiments =
+                Experiment::OF_MACHINE.into_iter().filter(|it| chosen.contains(it)).collect();
+        }
+        inputs.seed = seed.unwrap_or(inputs.seed);
+        let machine = read_machine(machine).map_err(|error| error.to_string())?;
+        let record = measured(&machine, inputs, noise).map_err(|error| error.to_string())?;
+        Ok(ReadRecord { record })
+    };
+    py.detach(simulate).map_err(failed)
+}
+
+/// The variant with this word, or what there is instead.
+fn named<T: for<'de> Deserialize<'de>>(what: &str, word: &str) -> Result<T, String> {
+    from_word(word).ok_or_else(|| {
+        let words = words_of::<T>();
+        let meant = did_you_mean(word, words.iter().copied());
+        format!("there is no {what} '{word}'{meant}; there are {}", words.join(", "))
+    })
+}
+
+#[pymethods]
+impl ReadRecord {
+    #[getter]
+    fn host(&self) -> &str {
+        &self.record.header.host
+    }
+
+    #[getter]
+    fn started(&self) -> &str {
+        &self.record.header.started
+    }
+
+    /// Whether a machine was measured or simulated.
+    #[getter]
+    fn is_simulated(&self) -> bool {
+        self.record.header.simulation.is_some()
+    }
+
+    #[getter]
+    fn suite(&self) -> &str {
+        self.record.header.inputs.suite.as_str()
+    }
+
+    /// Whether the last line is torn and was left out.
+    #[getter]
+    fn torn(&self) -> bool {
+        self.record.torn
+    }
+
+    fn machine(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| json(&self.record.header.machine)).map_err(failed)
+    }
+
+    /// What `show` prints.
+    fn text(&self, py: Python<'_>) -> String {
+        let choice = ShowChoice { experiments: Vec::new(), remarks: false, full: false };
+        py.detach(|| text(&show_answer(&self.record, &choice)))
+    }
+
+    fn samples(&self, py: Python<'_>) -> PyResult<RecordFrame> {
+        py.detach(|| RecordFrame::new(Frame::Samples, &self.record))
+    }
+
+    fn figures(&self, py: Python<'_>) -> PyResult<RecordFrame> {
+        py.detach(|| RecordFrame::new(Frame::Figures, &self.record))
+    }
+
+    fn absent(&self, py: Python<'_>) -> PyResult<RecordFrame> {
+        py.detach(|| RecordFrame::new(Frame::Absent, &self.record))
+    }
+
+    fn model(&self, py: Python<'_>, name: &str) -> PyResult<Told> {
+        py.detach(|| {
+            let kind = named::<ModelKind>("model", name)?;
+            let figures = RecordFigures::new(&self.record);
+            let fitted = kind.fit(&figures, &ModelChoices::default());
+            let fitted = fitted.map_err(|error| error.to_string())?;
+            let model = fitted.map_err(|without| without.without_model(name))?;
+            let answer = Origin::new(&self.record).answer().and_gap();
+            let answer = answer.and_answer(model_answer(&self.record, &model));
+            told(&ModelResult::of(&self.record, &model), &answer)
+        })
+        .map_err(failed)
+    }
+
+    #[pyo3(signature = (threads, initiators, working_set, load_share, pattern))]
+    fn advise(
+        &self,
+        py: Python<'_>,
+        threads: Option<u32>,
+        initiators: Option<Vec<u32>>,
+        working_set: Option<u64>,
+        load_share: Option<f64>,
+        pattern: Option<String>,
+    ) -> PyResult<Told> {
+        py.detach(|| {
+            let pattern = pattern.map(|word| named::<Pattern>("pattern", &word)).transpose()?;
+            let patterns = pattern.map_or_else(|| Pattern::UNKNOWN.to_vec(), |only| vec![only]);
+            let demand = Demand {
+                threads,
+                initiators,
+                working_set_bytes: working_set,
+                load_share,
+                pattern: pattern.unwrap_or(Pattern::Private),
+                seen: None,
+            };
+            let each = advise_each(&RecordFigures::new(&self.record), &demand, &patterns);
+            let each = each.map_err(|error| match &error {
+                AdviceError::NoModel(without) => format!("{error}{}", without.tried()),
+                AdviceError::Demand(demand) => demand.to_string(),
+            })?;
+            let advised = AdvisedPlacement::new(&self.record, &demand, &each, None);
+            told(&advised, &advised.answer())
+        })
+        .map_err(failed)
+    }
+
+    /// What streams get that run at the same time.
+    fn predict_streams(&self, py: Python<'_>, streams: Vec<String>) -> PyResult<Told> {
+        py.detach(|| {
+            let parse =
+                |text: &String| text.parse().map_err(|error: BindingError| error.to_string());
+            let streams = streams.iter().map(parse).collect::<Result<Vec<Binding>, String>>()?;
+            let model = flow(&RecordFigures::new(&self.record)).map_err(no_model("flow"))?;
+            let prediction = model.predict(&self.record.header.machine, &streams);
+            let prediction = prediction.map_err(|error| error.to_string())?;
+            let view = ModelResult::new("nearfar.predict-flow/2", &self.record, prediction);
+            told(&view, &predicted_streams(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// What accesses take beside traffic, bytes/s.
+    #[pyo3(signature = (read_share, bytes_per_s, initiator, memory_node))]
+    fn predict_curve(
+        &self,
+        py: Python<'_>,
+        read_share: f64,
+        bytes_per_s: f64,
+        initiator: Option<u32>,
+        memory_node: Option<u32>,
+    ) -> PyResult<Told> {
+        py.detach(|| {
+            let model = latency(&RecordFigures::new(&self.record)).map_err(no_model("latency"))?;
+            if model.families.is_empty() {
+                let latency = [Experiment::Latency];
+                let command = measuring_command(&self.record, &latency, Suite::Standard);
+                return Err(format!("the record holds no latency beside traffic; try `{command}`"));
+            }
+            let traffic = BytesPerSecond(bytes_per_s);
+            let asked = CurveQuestion { read_share, traffic, initiator, memory_node };
+            let answer = model.beside_traffic(&asked)?;
+            let view = ModelResult::new("nearfar.predict-curve/1", &self.record, answer);
+            told(&view, &accesses_beside_traffic(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// What loads and stores get over a fast and a slow memory.
+    fn predict_hybrid(
+        &self,
+        py: Python<'_>,
+        load_share: f64,
+        fast_shares: Vec<f64>,
+    ) -> PyResult<Told> {
+        py.detach(|| {
+            let figures = RecordFigures::new(&self.record);
+            let model = hybrid(&figures, OverlapBounds::NotNegative).map_err(no_model("hybrid"))?;
+            let answer = model.answer(load_share, &fast_shares);
+            let answer = answer.ok_or("a share is not between 0 and 1")?;
+            let view = ModelResult::new("nearfar.predict-hybrid/2", &self.record, answer);
+            told(&view, &placements_over_two_memories(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// Writes a document, in the form that the file's ending asks for.
+    fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let format = Format::of(&path).ok_or_else(|| Format::unnamed(&path))?;
+            if let Some(why) = format.unavailable() {
+                return Err(format!("{}: {why}", path.display()));
+            }
+            let mut document = Vec::new();
+            write_document(format, &self.record, &ReportChoices::default(), &mut document)
+                .and_then(|()| std::fs::write(&path, document))
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))
+        })
+        .map_err(failed)
+    }
+
+    /// A ranking; of tasks beside others where that is asked for.
+    fn ranking(&self, py: Python<'_>, beside: bool) -> PyResult<PyRanking> {
+        py.detach(|| PyRanking::new(&self.record, beside)).map_err(failed)
+    }
+}
+
+fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> String {
+    move |without| without.without_model(name)
+}

@@ -1,0 +1,65 @@
+//! The module as Python's programs use it: `python/tests`, the examples of `python/README.md`, and what mypy and ruff
+//! say of it (`make documents`).
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python").canonicalize().unwrap()
+}
+
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
+}
+
+/// A folder with the package as a wheel lays it out: its sources beside the library that was built.
+fn package() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("nearfar");
+    fs::create_dir(&package).unwrap();
+    for file in fs::read_dir(sources().join("nearfar")).unwrap() {
+        let file = file.unwrap();
+        symlink(file.path(), package.join(file.file_name())).unwrap();
+    }
+    let test = std::env::current_exe().unwrap();
+    let library = test.parent().unwrap().join("lib_nearfar.so");
+    assert!(library.exists(), "{}", library.display());
+    symlink(library, package.join("_nearfar.abi3.so")).unwrap();
+    folder
+}
+
+/// Runs a module of Python's in a folder, which finds the package first.
+fn run(module: &str, arguments: &[&str], folder: &Path) {
+    let mut command = Command::new(target().join("python/bin/python"));
+    command.args(["-X", "utf8", "-m", module]).args(arguments).current_dir(folder);
+    let caches = target().join("python/caches");
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("MYPY_CACHE_DIR", caches.join("mypy"));
+    command.env("RUFF_CACHE_DIR", caches.join("ruff"));
+    let output = command.output().expect("scripts/python-packages installs Python's programs");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{module}: {}", String::from_utf8_lossy(&said));
+}
+
+#[test]
+fn records_models_and_rankings_are_what_the_tests_of_python_say() {
+    let package = package();
+    let [tests, readme] = ["tests", "README.md"].map(|it| sources().join(it).display().to_string());
+    let options = ["-p", "no:cacheprovider", "-q", "--doctest-glob=*.md"];
+    let doctest = ["-o", "doctest_optionflags=ELLIPSIS", &tests, &readme];
+    run("pytest", &[&options[..], &doctest].concat(), package.path());
+}
+
+#[test]
+fn types_hold() {
+    run("mypy", &["--strict", "nearfar", "tests", "write_results.py"], &sources());
+}
+
+#[test]
+fn style_holds() {
+    run("ruff", &["check", "."], &sources());
+    run("ruff", &["format", "--check", "."], &sources());
+}

@@ -1,0 +1,184 @@
+"""A record, and what can be asked of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Literal, Optional, Union, overload
+
+from . import results
+from ._answer import Answer, answer, preformatted, typed
+from ._nearfar import Frame, RankedPlaces, Ranking, ReadRecord, read_record, simulate_record
+
+Path = Union[str, "PathLike[str]"]
+
+#: Models by their names.
+MODELS: dict[str, type[Answer]] = {
+    "classes": results.ClassesModel,
+    "latency": results.LatencyModel,
+    "sharing": results.SharingModel,
+    "roofline": results.RooflineModel,
+    "hybrid": results.HybridModel,
+    "distribution": results.DistributionModel,
+    "flow": results.FlowModel,
+    "strategy": results.StrategyModel,
+    "devices": results.DevicesModel,
+    "workloads": results.WorkloadsModel,
+}
+
+
+class Record:
+    """What was measured of a machine. `open` and `simulate` give one."""
+
+    def __init__(self, read: ReadRecord) -> None:
+        self._read = read
+
+    @property
+    def host(self) -> str:
+        return self._read.host
+
+    @property
+    def started(self) -> str:
+        """When measuring began, UTC, RFC 3339."""
+        return self._read.started
+
+    @property
+    def suite(self) -> str:
+        return self._read.suite
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a machine was simulated and not measured."""
+        return self._read.is_simulated
+
+    @property
+    def torn(self) -> bool:
+        """Whether the last line was torn and is left out."""
+        return self._read.torn
+
+    @cached_property
+    def machine(self) -> results.Machine:
+        return typed(results.Machine, json.loads(self._read.machine()))
+
+    def samples(self) -> Frame:
+        """A row for each window, actor and place: the columns of the CSV (docs/csv-columns.md)."""
+        return self._read.samples()
+
+    def figures(self) -> Frame:
+        """A row for each case, actor and place: medians over rounds with the bounds within which they lie."""
+        return self._read.figures()
+
+    def absent(self) -> Frame:
+        """A row for each place of what was not measured, with the reason."""
+        return self._read.absent()
+
+    @overload
+    def model(self, name: Literal["classes"]) -> results.ClassesModel: ...
+    @overload
+    def model(self, name: Literal["latency"]) -> results.LatencyModel: ...
+    @overload
+    def model(self, name: Literal["sharing"]) -> results.SharingModel: ...
+    @overload
+    def model(self, name: Literal["roofline"]) -> results.RooflineModel: ...
+    @overload
+    def model(self, name: Literal["hybrid"]) -> results.HybridModel: ...
+    @overload
+    def model(self, name: Literal["distribution"]) -> results.DistributionModel: ...
+    @overload
+    def model(self, name: Literal["flow"]) -> results.FlowModel: ...
+    @overload
+    def model(self, name: Literal["strategy"]) -> results.StrategyModel: ...
+    @overload
+    def model(self, name: Literal["devices"]) -> results.DevicesModel: ...
+    @overload
+    def model(self, name: Literal["workloads"]) -> results.WorkloadsModel: ...
+    @overload
+    def model(self, name: str) -> Answer: ...
+
+    def model(self, name: str) -> Answer:
+        """What a model says of the record (docs/models.md); an error where it lacks what the model needs."""
+        told = self._read.model(name)
+        return answer(MODELS[name], told)
+
+    def advise(
+        self,
+        *,
+        threads: Optional[int] = None,
+        initiators: Optional[Sequence[int]] = None,
+        working_set: Optional[int] = None,
+        load_share: Optional[float] = None,
+        pattern: Optional[str] = None,
+    ) -> results.AdvisedPlacement:
+        """Where a program's threads and pages belong: docs/advising.md. `working_set` is in bytes."""
+        told = self._read.advise(threads, initiators, working_set, load_share, pattern)
+        return answer(results.AdvisedPlacement, told)
+
+    def predict_streams(self, *streams: str) -> results.PredictedStreams:
+        """What streams get that run at the same time, for example `cpus=0-3 mem=bind:0`."""
+        return answer(results.PredictedStreams, self._read.predict_streams(streams))
+
+    def predict_accesses(
+        self,
+        *,
+        read_share: float,
+        gb_per_s: float,
+        initiator: Optional[int] = None,
+        memory_node: Optional[int] = None,
+    ) -> results.PredictedAccesses:
+        """What an access takes beside traffic of this rate and share of reads."""
+        told = self._read.predict_curve(read_share, gb_per_s * 1e9, initiator, memory_node)
+        return answer(results.PredictedAccesses, told)
+
+    def predict_placements(
+        self, *, load_share: float, fast_shares: Sequence[float] = ()
+    ) -> results.PredictedPlacements:
+        """What loads and stores get over a fast and a slow memory, also with these shares in the fast one."""
+        told = self._read.predict_hybrid(load_share, fast_shares)
+        return answer(results.PredictedPlacements, told)
+
+    def report(self, path: Path) -> None:
+        """Writes a document in the form that the ending says: .html, .md, .tex, .json, .csv, .prom."""
+        self._read.report(path)
+
+    def ranking(self, *, beside: bool = True) -> Ranking:
+        """Makes questions of runtimes ready: docs/runtime-library.md. Without `beside` it answers for tasks that run
+        alone, which any record with pairs can; else the flow model is fitted, which takes a while."""
+        return self._read.ranking(beside)
+
+    @cached_property
+    def _ranking(self) -> Ranking:
+        return self.ranking(beside=False)
+
+    def __repr__(self) -> str:
+        return f"<nearfar.Record of {self.host}, {self.started}, suite {self.suite}>"
+
+    def __str__(self) -> str:
+        return self._read.text()
+
+    def _repr_html_(self) -> str:
+        return preformatted(self._read.text())
+
+
+def open(path: Path) -> Record:
+    """Reads a record, packed or not."""
+    return Record(read_record(path))
+
+
+def simulate(
+    machine: str,
+    *,
+    suite: str = "standard",
+    only: Optional[Sequence[str]] = None,
+    seed: Optional[int] = None,
+    noise: bool = True,
+) -> Record:
+    """Measures a simulated machine, by its name or file (docs/simulated-machines.md), into memory."""
+    return Record(simulate_record(machine, suite, only, seed, noise))
+
+
+def rank(record: Record, data: Mapping[int, int]) -> RankedPlaces:
+    """Where to run a lone task that touches these bytes of these nodes. What is needed of the record is kept in it;
+    `Record.ranking` answers beside other tasks as well."""
+    return record._ranking.rank(dict(data))

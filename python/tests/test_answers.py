@@ -1,0 +1,109 @@
+"""Answers: typed, as the program prints them, and errors in its words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nearfar
+from nearfar import results
+from nearfar._answer import Answer, NotOfThisKind, typed
+from nearfar.record import MODELS
+
+
+@pytest.fixture(scope="module")
+def records() -> list[nearfar.Record]:
+    return [nearfar.simulate(name) for name in ("two-socket-4-gpus", "knl-flat")]
+
+
+def plain(value: Any) -> Any:
+    """Typed objects as JSON has them."""
+    if dataclasses.is_dataclass(value):
+        fields = [(field.name, getattr(value, field.name), field.default) for field in dataclasses.fields(value)]
+        return {name.rstrip("_"): plain(one) for name, one, default in fields if one is not None or default is not None}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return value
+
+
+def test_types_are_those_of_the_schemas() -> None:
+    writer = Path(__file__).parents[1] / "write_results.py"
+    subprocess.run([sys.executable, writer, "--check"], check=True)
+
+
+def test_every_model_is_typed_without_loss(records: list[nearfar.Record]) -> None:
+    told = set()
+    for record in records:
+        for name, kind in MODELS.items():
+            try:
+                model = record.model(name)
+            except nearfar.Error as error:
+                assert str(error).startswith(f"no {name} model: ")
+                continue
+            told.add(name)
+            assert isinstance(model, kind)
+            assert plain(model) == json.loads(model.json)
+            assert record.host in str(model)
+            assert model._repr_html_().startswith("<pre>") and "\x1b" not in str(model)
+    assert told >= MODELS.keys() - {"workloads"}
+
+
+def test_advice_and_predictions_are_typed_without_loss(records: list[nearfar.Record]) -> None:
+    record, knl = records
+    answers: list[Answer] = [
+        record.advise(working_set=1 << 30),
+        record.advise(threads=2, initiators=[0], load_share=0.5, pattern="shared"),
+        record.predict_streams("cpus=0 mem=bind:0", "cpus=1 mem=bind:1"),
+        record.predict_accesses(read_share=1.0, gb_per_s=10.0),
+        knl.predict_placements(load_share=0.67, fast_shares=[0.5]),
+    ]
+    for answer in answers:
+        assert plain(answer) == json.loads(answer.json)
+
+
+def test_a_machine_is_typed(records: list[nearfar.Record]) -> None:
+    machine = records[0].machine
+    assert isinstance(machine, results.Machine)
+    assert machine is records[0].machine
+    assert len(machine.packages) == 2 and machine.nodes[0].memory_bytes
+
+
+def test_what_no_schema_knows_is_refused() -> None:
+    with pytest.raises(NotOfThisKind):
+        typed(results.Estimate, {"value": 1.0})
+    with pytest.raises(NotOfThisKind):
+        typed(results.Estimate, {"value": True, "interval": None, "confidence": None, "cases": []})
+
+
+def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.Record]) -> None:
+    with pytest.raises(nearfar.Error, match="cannot open the record .*no.jsonl: No such file"):
+        nearfar.open(tmp_path / "no.jsonl")
+    (tmp_path / "broken.jsonl").write_text("{}\n")
+    with pytest.raises(nearfar.Error, match="broken.jsonl: "):
+        nearfar.open(tmp_path / "broken.jsonl")
+    with pytest.raises(nearfar.Error, match="says no form by its ending: give the file one of .html"):
+        records[0].report(tmp_path / "report.docx")
+    with pytest.raises(nearfar.Error, match="there is no suite 'quik'; did you mean 'quick'"):
+        nearfar.simulate("amd-2p", suite="quik")
+    with pytest.raises(nearfar.Error, match="there is no initiator 99"):
+        records[0].advise(initiators=[99])
+
+
+def test_a_record_is_read_and_reported(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "records"
+    paths = sorted(example.rglob("*.jsonl*"))
+    assert paths
+    for path in paths:
+        record = nearfar.open(path)
+        assert record.host and record.started and not record.is_simulated
+        record.report(tmp_path / "report.md")
+        assert record.host in (tmp_path / "report.md").read_text()
+        assert "<pre>" in record._repr_html_() and str(record)
