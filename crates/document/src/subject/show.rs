@@ -156,8 +156,13 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         ]);
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
-    let kinds =
-        [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution, ModelKind::Workloads];
+    let kinds = [
+        ModelKind::Classes,
+        ModelKind::Latency,
+        ModelKind::Exchange,
+        ModelKind::Distribution,
+        ModelKind::Workloads,
+    ];
     let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
     let answer = sources.show.measured.answer();
     let sections = choice.experiments.iter().filter_map(|&it| of_experiment(&sources, it));

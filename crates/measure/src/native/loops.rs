@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nearfar_kernels::{CATALOG, Flops, Unavailable, Variant, add_in_sequence};
 use nearfar_machine::Accelerator;
-use nearfar_record::{Actor, Case, Chase, Compute, Reason, ReasonCode, Stream, Transfer};
+use nearfar_record::{Actor, Case, Chase, Compute, Exchange, Reason, ReasonCode, Stream, Transfer};
 
 use super::compute::ComputeLoop;
 use super::memory_loop::{MemoryLoop, no_variant};
@@ -23,6 +23,7 @@ pub(super) enum ActorLoop<'a> {
         /// Of the order of its nodes.
         seed: u64,
     },
+    Exchange(&'a Exchange),
     Compute(ComputeLoop),
     Transfer {
         actor: &'a Transfer,
@@ -65,6 +66,7 @@ impl Loops {
                 Ok(ActorLoop::Stream { actor, memory_loop: self.memory_loop(actor)? })
             }
             Actor::Chase(actor) => Ok(ActorLoop::Chase { actor, seed }),
+            Actor::Exchange(actor) => Ok(ActorLoop::Exchange(actor)),
             Actor::Compute(actor) => Ok(ActorLoop::Compute(self.compute_loop(actor)?)),
             Actor::Transfer(actor) => {
                 let device = self.device(&actor.device)?;
