@@ -12,6 +12,7 @@ mod move_memory;
 mod predict;
 mod profile;
 mod ps;
+mod record;
 mod run;
 mod sensitivity;
 mod workload;
@@ -40,6 +41,7 @@ pub use move_memory::MoveArguments;
 pub use predict::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 pub use profile::{PressureKind, ProfileArguments};
 pub use ps::PsArguments;
+pub use record::{RecordCommand, RecordScrubArguments};
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 pub use workload::{WorkloadArguments, WorkloadChoice, problem_size};
@@ -88,7 +90,7 @@ pub enum Command {
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar doctor                                 this machine, before measuring\n",
-        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins\n",
+        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record, beside its twins and its kind\n",
         "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
         "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]
@@ -167,6 +169,9 @@ pub enum Command {
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
     Compare(Box<CompareArguments>),
+    /// A record itself: a copy that can be given away
+    #[command(subcommand)]
+    Record(RecordCommand),
     /// Many machines: how to measure them, who falls short of its peers, a line for health checks
     #[command(subcommand)]
     Fleet(FleetCommand),
@@ -281,7 +286,7 @@ pub struct DoctorArguments {
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
-    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-2.json)
+    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-3.json)
     #[arg(long)]
     pub json: bool,
 }

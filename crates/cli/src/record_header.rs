@@ -65,7 +65,8 @@ pub fn check_variant(
             )
         }
         None if !name.parse().is_ok_and(|variant: Variant| variant.is_available()) => {
-            let names: Vec<String> = Variant::available().iter().map(ToString::to_string).collect();
+            let runs = Variant::every().filter(|it| it.is_available());
+            let names: Vec<&str> = runs.map(Variant::word).collect();
             bail!("this CPU does not run '{name}'; it runs {}", names.join(", "));
         }
         _ => Ok(()),

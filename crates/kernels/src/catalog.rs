@@ -122,9 +122,10 @@ impl Kernel {
         self.stores() > 0 && !self.non_temporal
     }
 
-    /// The variants that exist and that this CPU runs, widest first.
+    /// The variants that exist and that this CPU runs: those in order, widest first, then those
+    /// that take pages in turn.
     pub fn variants(&self) -> Vec<Variant> {
-        Variant::available().into_iter().filter(|&variant| self.is_written_for(variant)).collect()
+        Variant::every().filter(|it| it.is_available() && self.is_written_for(*it)).collect()
     }
 
     /// Its loop in one instruction set.
@@ -134,16 +135,29 @@ impl Kernel {
     /// If the kernel was not written for that variant, or this CPU does not run it.
     pub fn in_variant(&'static self, variant: Variant) -> Result<TimedLoop, Unavailable> {
         if !self.is_written_for(variant) {
-            let why = "only vector instruction sets have non-temporal stores here";
+            let why = match variant.pages_in_turn() {
+                1 => "only vector instruction sets have non-temporal stores here",
+                _ => "pages in turn are for load and for non-temporal stores of what was read",
+            };
             return Err(Unavailable::NotWritten { name: self.name.into(), variant, why });
         }
         TimedLoop::new(self, variant)
             .ok_or_else(|| Unavailable::NotOnThisCpu { name: self.name.into(), variant })
     }
 
-    /// Rust has no stable non-temporal store of one `f64` for every CPU.
+    /// Rust has no stable non-temporal store of one `f64` for every CPU. Pages are taken in turn
+    /// where that was found to be faster.
     pub fn is_written_for(&self, variant: Variant) -> bool {
-        !(self.non_temporal && variant == Variant::Portable)
+        match variant.pages_in_turn() {
+            1 => !(self.non_temporal && variant == Variant::Portable),
+            _ => match self.operation {
+                Operation::Load => true,
+                Operation::Store | Operation::Ddot => false,
+                Operation::Copy | Operation::Scale | Operation::Add | Operation::Triad => {
+                    self.non_temporal
+                }
+            },
+        }
     }
 
     /// What the destination holds at one element after a run: `index_in_slice` counts from the

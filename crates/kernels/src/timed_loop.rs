@@ -17,7 +17,7 @@ pub struct TimedLoop {
 enum Code {
     Portable,
     #[cfg(target_arch = "x86_64")]
-    X86(x86_64::Body),
+    X86(x86_64::Walk),
 }
 
 impl TimedLoop {
@@ -26,11 +26,9 @@ impl TimedLoop {
         let code = match variant {
             Variant::Portable => Code::Portable,
             #[cfg(target_arch = "x86_64")]
-            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 => {
-                Code::X86(x86_64::Body::detect(kernel, variant)?)
-            }
+            _ => Code::X86(x86_64::Walk::detect(kernel, variant)?),
             #[cfg(not(target_arch = "x86_64"))]
-            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 => return None,
+            _ => return None,
         };
         Some(TimedLoop { kernel, variant, code })
     }
@@ -48,6 +46,8 @@ impl TimedLoop {
     /// Vectors of each array per iteration of the loop as it is written. (The compiler may unroll
     /// the portable loop further.) Elements beyond a whole number of iterations are done one by
     /// one, so lengths for timing are multiples of `unroll() * variant().vector_bytes() / 8`.
+    /// Pages are taken in turn as far as there are as many whole ones; what is left is done in
+    /// order.
     pub fn unroll(&self) -> u32 {
         match self.code {
             Code::Portable => match self.kernel.operation {
@@ -55,7 +55,7 @@ impl TimedLoop {
                 Operation::Copy | Operation::Scale | Operation::Add | Operation::Triad => 1,
             },
             #[cfg(target_arch = "x86_64")]
-            Code::X86(body) => body.unroll(),
+            Code::X86(walk) => walk.unroll(),
         }
     }
 
@@ -93,7 +93,7 @@ impl TimedLoop {
                 portable::write_volatile,
             ),
             #[cfg(target_arch = "x86_64")]
-            Code::X86(body) => body.run(self.kernel, operands, constants, repeats),
+            Code::X86(walk) => walk.run(self.kernel, operands, constants, repeats),
         })
     }
 }

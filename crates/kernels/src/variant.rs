@@ -1,9 +1,13 @@
-//! The instruction sets a kernel can run in.
+//! The instruction sets a kernel can run in, and the orders in which it walks through its arrays.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An instruction set, as wide as its loads and stores. Ordered from the widest.
+/// An instruction set, as wide as its loads and stores, and how the arrays are walked through: in
+/// their order, as a program's plain loop does, or some pages in turn, a line of each. In order they
+/// are ordered from the widest.
+///
+/// A page is 4096 bytes here, wherever it begins and whatever pages Linux gave the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
     /// 64-byte vectors with fused multiply-add; needs AVX-512F.
@@ -14,16 +18,52 @@ pub enum Variant {
     Sse2,
     /// One `f64` at a time, in plain Rust; every CPU.
     Portable,
+    /// As [`Variant::Avx512`], two pages in turn.
+    Avx512Pages2,
+    /// As [`Variant::Avx512`], four pages in turn.
+    Avx512Pages4,
+    /// As [`Variant::Avx2`], two pages in turn.
+    Avx2Pages2,
+    /// As [`Variant::Avx2`], four pages in turn.
+    Avx2Pages4,
 }
 
 impl Variant {
-    /// Every variant, widest first.
+    /// Every variant that walks in order, widest first: one of each instruction set.
     pub const ALL: [Variant; 4] =
         [Variant::Avx512, Variant::Avx2, Variant::Sse2, Variant::Portable];
 
+    /// Those that take pages in turn.
+    pub const PAGES_IN_TURN: [Variant; 4] =
+        [Variant::Avx512Pages2, Variant::Avx512Pages4, Variant::Avx2Pages2, Variant::Avx2Pages4];
+
+    /// All: those in order, widest first, then those that take pages in turn.
+    pub fn every() -> impl Iterator<Item = Variant> {
+        Self::ALL.into_iter().chain(Self::PAGES_IN_TURN)
+    }
+
+    /// The same instruction set in order.
+    pub fn in_order(self) -> Variant {
+        match self {
+            Variant::Avx512 | Variant::Avx512Pages2 | Variant::Avx512Pages4 => Variant::Avx512,
+            Variant::Avx2 | Variant::Avx2Pages2 | Variant::Avx2Pages4 => Variant::Avx2,
+            Variant::Sse2 => Variant::Sse2,
+            Variant::Portable => Variant::Portable,
+        }
+    }
+
+    /// How many pages take turns; 1 in order.
+    pub fn pages_in_turn(self) -> usize {
+        match self {
+            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 | Variant::Portable => 1,
+            Variant::Avx512Pages2 | Variant::Avx2Pages2 => 2,
+            Variant::Avx512Pages4 | Variant::Avx2Pages4 => 4,
+        }
+    }
+
     /// Whether this CPU and its operating system run it.
     pub fn is_available(self) -> bool {
-        match self {
+        match self.in_order() {
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => is_x86_feature_detected!("avx512f"),
             #[cfg(target_arch = "x86_64")]
@@ -32,32 +72,36 @@ impl Variant {
             Variant::Sse2 => true,
             #[cfg(not(target_arch = "x86_64"))]
             Variant::Avx512 | Variant::Avx2 | Variant::Sse2 => false,
-            Variant::Portable => true,
+            _ => true,
         }
     }
 
-    /// The variants this CPU runs, widest first.
+    /// The variants in order that this CPU runs, widest first.
     pub fn available() -> Vec<Variant> {
         Self::ALL.into_iter().filter(|variant| variant.is_available()).collect()
     }
 
     /// Width of one load or store, in bytes.
     pub fn vector_bytes(self) -> usize {
-        match self {
+        match self.in_order() {
             Variant::Avx512 => 64,
             Variant::Avx2 => 32,
             Variant::Sse2 => 16,
-            Variant::Portable => 8,
+            _ => 8,
         }
     }
 
     /// The word for it in arguments and records.
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Variant::Avx512 => "avx512",
             Variant::Avx2 => "avx2",
             Variant::Sse2 => "sse2",
             Variant::Portable => "portable",
+            Variant::Avx512Pages2 => "avx512-pages2",
+            Variant::Avx512Pages4 => "avx512-pages4",
+            Variant::Avx2Pages2 => "avx2-pages2",
+            Variant::Avx2Pages4 => "avx2-pages4",
         }
     }
 }
@@ -72,8 +116,7 @@ impl FromStr for Variant {
     type Err = UnknownVariant;
 
     fn from_str(text: &str) -> Result<Self, UnknownVariant> {
-        Self::ALL
-            .into_iter()
+        Self::every()
             .find(|variant| variant.word() == text)
             .ok_or_else(|| UnknownVariant(text.to_owned()))
     }
@@ -82,7 +125,10 @@ impl FromStr for Variant {
 /// A word that names no [`Variant`].
 // {:?} escapes control characters that a file may have put there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no instruction set: use one of avx512, avx2, sse2, portable")]
+#[error(
+    "{0:?} is no instruction set: use one of avx512, avx2, sse2, portable; pages in turn are avx512-pages2, \
+     avx512-pages4, avx2-pages2, avx2-pages4"
+)]
 pub struct UnknownVariant(pub String);
 
 #[cfg(test)]
@@ -91,8 +137,22 @@ mod tests {
 
     #[test]
     fn every_variant_is_read_back_from_its_own_text() {
-        for variant in Variant::ALL {
+        for variant in Variant::every() {
             assert_eq!(variant.to_string().parse(), Ok(variant));
+        }
+    }
+
+    #[test]
+    fn pages_in_turn_are_told_by_the_word() {
+        for variant in Variant::every() {
+            let in_order = variant.in_order().to_string();
+            let word = match variant.pages_in_turn() {
+                1 => in_order,
+                pages => format!("{in_order}-pages{pages}"),
+            };
+            assert_eq!(variant.to_string(), word);
+            assert_eq!(variant.vector_bytes(), variant.in_order().vector_bytes());
+            assert_eq!(variant.is_available(), variant.in_order().is_available());
         }
     }
 

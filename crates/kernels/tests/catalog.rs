@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use nearfar_kernels::{CATALOG, Kernel, find};
+use nearfar_kernels::{CATALOG, Kernel, Variant, find};
 
 /// The two sides of a formula, without spaces.
 fn sides(kernel: &Kernel) -> (String, String) {
@@ -53,4 +53,28 @@ fn ordinary_stores_and_only_they_allocate() {
         .map(|kernel| kernel.name)
         .collect();
     assert_eq!(allocating, ["store", "copy", "scale", "add", "triad"]);
+}
+
+#[test]
+fn pages_take_turns_in_loads_and_in_non_temporal_stores_of_what_was_read() {
+    for variant in Variant::PAGES_IN_TURN {
+        let kernels: Vec<&str> = CATALOG
+            .iter()
+            .filter(|kernel| kernel.is_written_for(variant))
+            .map(|kernel| kernel.name)
+            .collect();
+        assert_eq!(kernels, ["load", "copy_nt", "scale_nt", "add_nt", "triad_nt"], "{variant}");
+        let refusal = find("copy").unwrap().in_variant(variant).unwrap_err().to_string();
+        assert!(refusal.contains("pages in turn are for load"), "{refusal}");
+    }
+}
+
+/// What is measured where nothing else is asked for is what a program's plain loop does.
+#[test]
+fn the_preferred_variant_of_every_kernel_walks_in_order() {
+    for kernel in &CATALOG {
+        let variants = kernel.variants();
+        assert!(variants.is_empty() || variants[0].pages_in_turn() == 1, "{variants:?}");
+        assert!(variants.is_sorted_by_key(|variant| variant.pages_in_turn() > 1), "{variants:?}");
+    }
 }

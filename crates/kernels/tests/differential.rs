@@ -226,6 +226,31 @@ fn lengths_of_many_iterations() {
     }
 }
 
+/// Where pages take turns: too short for all of them, just long enough, several times, and each with
+/// a rest that is done in order and one by one.
+#[test]
+fn lengths_around_whole_turns_of_pages() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut loops = 0;
+    for (kernel, variant) in every_loop().filter(|(_, variant)| variant.pages_in_turn() > 1) {
+        loops += 1;
+        let turn = variant.pages_in_turn() * 4096 / 8;
+        let mut lens = vec![turn - 1, turn, turn + 1, turn + 7, 2 * turn - 1, 2 * turn, 3 * turn];
+        lens.extend((0..12).map(|_| random.usize(turn / 2..5 * turn)));
+        for len in lens {
+            let (b, c) = (random_values(&mut random, len), random_values(&mut random, len));
+            let destination = random.usize(..LINE);
+            for offset in [0, destination] {
+                let offsets = [offset, random.usize(..LINE), random.usize(..LINE)];
+                check(kernel, variant, (&b, &c), offsets, random.u32(1..=4), random.u64(..));
+            }
+        }
+    }
+    let sets =
+        usize::from(Variant::Avx512.is_available()) + usize::from(Variant::Avx2.is_available());
+    assert_eq!(loops, 5 * 2 * sets);
+}
+
 #[test]
 fn special_values_come_through_like_any_other() {
     let special = [

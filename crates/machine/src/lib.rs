@@ -18,6 +18,7 @@ mod memory_attribute;
 mod memory_channels;
 mod memory_module;
 mod module_name;
+mod module_population;
 mod page_weights;
 mod placement_strategy;
 mod relation;
@@ -36,6 +37,7 @@ pub use machine::{
 };
 pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
+pub use module_population::ModulePopulation;
 pub use page_weights::{MOST_PAGES_IN_TURN, page_weights};
 pub use placement_strategy::PlacementStrategy;
 pub use relation::{NodePosition, Relation, Relations};

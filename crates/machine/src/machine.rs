@@ -98,6 +98,14 @@ pub enum MemoryKind {
     Unknown,
 }
 
+impl MemoryKind {
+    /// Whether it is ordinary memory for all that is known. A node without CPUs whose kind is unknown is
+    /// mostly behind a link.
+    pub fn may_be_ordinary(self) -> bool {
+        matches!(self, Self::Dram | Self::Unknown)
+    }
+}
+
 impl fmt::Display for MemoryKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::machine::{Machine, MemoryKind, MemoryNode};
+use crate::machine::{Machine, MemoryNode};
 use crate::memory_module::MemoryModule;
 use crate::module_name::{ChannelName, Rule};
 
@@ -60,7 +60,7 @@ impl Machine {
             .collect();
         let packages = self.packages.len().max(1);
         let one_each = owners.len() == packages
-            && owners.iter().all(|node| node.is_ordinary())
+            && owners.iter().all(|node| node.kind.may_be_ordinary())
             && self.packages.iter().all(|package| {
                 owners.iter().filter(|node| node.cpus.is_subset(&package.cpus)).count() == 1
             });
@@ -76,6 +76,11 @@ impl Machine {
 
     /// The channels in use, each once.
     fn channel_names(&self) -> Result<BTreeSet<ChannelName>, String> {
+        self.modules_by_channel().map(|channels| channels.into_keys().collect())
+    }
+
+    /// How many modules of ordinary memory each channel in use has.
+    pub(crate) fn modules_by_channel(&self) -> Result<BTreeMap<ChannelName, usize>, String> {
         let modules = self.ordinary_modules()?;
         let mut seen = BTreeSet::new();
         for module in &modules {
@@ -113,7 +118,7 @@ impl Machine {
                 other.len()
             ));
         }
-        Ok(found.into_keys().collect())
+        Ok(found)
     }
 
     pub(crate) fn ordinary_modules(&self) -> Result<Vec<&MemoryModule>, String> {
@@ -135,14 +140,6 @@ impl Machine {
             return Err("the firmware lists no modules of ordinary memory (DDR)".into());
         }
         Ok(ordinary)
-    }
-}
-
-impl MemoryNode {
-    /// Whether a node with CPUs may be ordinary memory. One without CPUs of unknown
-    /// kind is mostly behind a link.
-    fn is_ordinary(&self) -> bool {
-        matches!(self.kind, MemoryKind::Dram | MemoryKind::Unknown)
     }
 }
 

@@ -246,6 +246,26 @@ impl TheoreticalMaximum {
         })
     }
 
+    /// The channels or stacks that its name counts (`DDR4-3200x8`: 8); `None` where it counts none.
+    pub fn channels(&self) -> Option<u32> {
+        match self.scope {
+            Scope::Channel | Scope::Stack => Some(1),
+            Scope::Node => self.name.rsplit_once('x')?.1.parse().ok(),
+            Scope::Link | Scope::Given => None,
+        }
+    }
+
+    /// One channel of each slower speed of its standard, the slowest first; none where it is of no
+    /// standard of channels.
+    pub fn slower_speeds(&self) -> Vec<Self> {
+        let Some(generation) = DDR.iter().find(|it| self.name.starts_with(it.name)) else {
+            return Vec::new();
+        };
+        let one = self.bytes_per_s / f64::from(self.channels().unwrap_or(1));
+        let all = generation.speeds.iter().map(|&speed| generation.channel(speed));
+        all.filter(|channel| channel.bytes_per_s < one * 0.999).collect()
+    }
+
     /// In GB/s, 1e9 bytes/s.
     pub fn gb_per_s(&self) -> f64 {
         self.bytes_per_s / 1e9

@@ -4,6 +4,7 @@
 //!
 //! Both run in turns, so that neighbours disturb them alike; a figure is the median over turns.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -28,7 +29,8 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
-            eprintln!("exchange: {why:#}");
+            // Nothing is left to be done when not even this can be written.
+            writeln!(io::stderr(), "error: {why:#}").ok();
             ExitCode::from(2)
         }
     }
@@ -62,11 +64,12 @@ fn compared() -> anyhow::Result<bool> {
         let (ours, theirs) = ours.zip(theirs).context("no turns")?;
         let ratio = ours / theirs;
         kept &= (ratio - 1.0).abs() <= MOST_ERROR;
-        println!(
+        writeln!(
+            io::stdout(),
             "CPU {first} and {last}, {by}: {ours:.2} ns, C++ {theirs:.2} ns, ratio {ratio:.3} \
              (promised: within {} % of 1)",
             100.0 * MOST_ERROR
-        );
+        )?;
     }
     Ok(kept)
 }

@@ -7,7 +7,8 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use nearfar_flow::SimulatedMachine;
+use nearfar_flow::{SimulatedMachine, parse_machine};
+use nearfar_model::{RecordFigures, pairs};
 use nearfar_record::{
     Absence, FileEnd, Inputs, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
 };
@@ -150,6 +151,36 @@ fn standard_screens_variants_and_keeps_two() {
     let dropped =
         record.absent.iter().filter(|absent| absent.reason.code == ReasonCode::ScreenedOut);
     assert_eq!(dropped.count(), 3 * 2 + 2);
+}
+
+/// Programs walk in order: one variant that does is kept whatever is faster, and comes first.
+#[test]
+fn of_variants_that_take_pages_in_turn_screening_keeps_one_at_most() {
+    let text = r#"
+        name = "turns"
+        title = "a machine that copies faster by pages in turn"
+        cpu_model = "A CPU of the tests"
+        variants = ["avx2", "sse2", "portable", "avx2-pages2", "avx2-pages4"]
+        cache = { l3 = "16 MiB" }
+        node = [{ package = 0, memory = "16 GiB", cores = 4, l3_domains = 2 }]
+        [[bandwidth]]
+        one_thread = { portable = 7, sse2 = 8, avx2 = 9, avx2-pages2 = 11, avx2-pages4 = 12 }
+        all_threads = 25.0
+    "#;
+    let machine = parse_machine("turns.toml", text).unwrap();
+    let record = measured(&machine, inputs(Suite::Standard));
+    let matrix = record.cases.iter().map(|case| case.coordinates[0].as_pair().unwrap());
+    let kept: Vec<&str> = matrix
+        .filter(|pair| {
+            (pair.stage, pair.kernel.as_str(), pair.threads) == (Stage::Matrix, "load", 1)
+        })
+        .map(|pair| pair.variant.as_str())
+        .collect();
+    assert_eq!(kept, ["avx2", "avx2-pages4"]);
+    let cells = pairs(&RecordFigures::new(&record));
+    let cell = cells.cell(0, 0, "load", 1).unwrap();
+    assert_eq!(cell.best().unwrap().variant, "avx2");
+    assert_eq!(cell.highest().unwrap().variant, "avx2-pages4");
 }
 
 #[test]

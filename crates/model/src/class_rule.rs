@@ -14,7 +14,7 @@ pub struct ClassRule {
     pub kernels: Vec<String>,
     /// Threads of the cases that are classed.
     pub threads: ThreadChoice,
-    /// One variant only, by name; null for the best of all.
+    /// One variant only, by name; null for the best of those that walk in order.
     pub variant: Option<String>,
     /// A class spans at most this fraction of its maximum, and what noise explains.
     #[serde(rename = "class_span")]

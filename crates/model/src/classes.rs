@@ -352,12 +352,16 @@ fn judge(
     (judged, left_out)
 }
 
-/// The variant (the rule's, or any) with the highest round of a cell. A figure that is not
-/// positive (nothing moved in any window) is none.
+/// The variant (the rule's, or any that walks in order where there is one) with the highest round of a
+/// cell. A figure that is not positive (nothing moved in any window) is none.
 fn best_figure<'a>(cell: &'a Cell, rule: &ClassRule) -> Option<&'a Figure> {
+    let in_order = cell.best().is_some_and(Figure::walks_in_order);
     cell.figures
         .iter()
-        .filter(|figure| rule.variant.as_ref().is_none_or(|name| *name == figure.variant))
+        .filter(|figure| match &rule.variant {
+            Some(name) => *name == figure.variant,
+            None => figure.walks_in_order() == in_order,
+        })
         .filter(|figure| figure.summary.best_sum > 0.0 && figure.summary.best_sum.is_finite())
         .max_by(|a, b| a.summary.best_sum.total_cmp(&b.summary.best_sum))
 }

@@ -29,6 +29,7 @@ mod memory_limit;
 mod mixes;
 mod model_kind;
 mod near_far;
+mod normal;
 mod pair_groups;
 mod pairs;
 mod place;
@@ -124,6 +125,10 @@ pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
+pub use normal::{
+    BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, NormalVerdict,
+    Normality, NotHeld, NotHeldFigure, PublishedMachine, RatioOf, ReadShare, normality,
+};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;

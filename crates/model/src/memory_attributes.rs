@@ -4,7 +4,7 @@
 //! writes, as seen from a group of CPUs.
 //! `ReadBandwidth` is the kernel `load`, `WriteBandwidth` is `store`. `Bandwidth` is `copy`, which
 //! reads as much as it writes; `triad`, and after it `load`, where more pairs have that: nodes are
-//! compared by one kernel. Each is the median of all threads of the group of CPUs, of the best variant. Latencies are those of the idle matrix: a chase
+//! compared by one kernel. Each is the median of all threads of the group of CPUs, of the best variant that walks in order. Latencies are those of the idle matrix: a chase
 //! reads only, and hwloc's users ask for `Latency`, so that both names get them.
 //! Fails when: working sets fit into caches; chases that do are left out.
 

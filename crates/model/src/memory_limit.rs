@@ -4,7 +4,7 @@
 //! were proven to be; a figure above the maximum says that one of these, or the
 //! maximum itself, is wrong.
 
-use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
+use nearfar_machine::{Scope, TheoreticalMaximum};
 use nearfar_record::Sample;
 use nearfar_stats::median;
 
@@ -34,8 +34,8 @@ pub struct AboveLimit {
     pub llc_multiple: Option<f64>,
 }
 
-/// Holds every cell on ordinary memory against a node's maximum: its best variant,
-/// with each number of threads. A figure that the user gave is taken as a node's.
+/// Holds every cell on ordinary memory against a node's maximum: its highest variant, in
+/// whatever order that walks, with each number of threads. A figure that the user gave is taken as a node's.
 ///
 /// # Errors
 /// When the maximum is of something else than a node, or there are no figures.
@@ -43,24 +43,17 @@ pub fn memory_limit(
     figures: &RecordFigures<'_>,
     maximum: TheoreticalMaximum,
 ) -> Result<MemoryLimit, String> {
-    if !matches!(maximum.scope, Scope::Node | Scope::Given) {
-        return Err(format!(
-            "{} is what a {} carries, and how many of them a memory node has is not known; name a \
-             node's maximum with --gamma, for example DDR4-3200x2",
-            maximum.name, maximum.scope
-        ));
-    }
+    of_a_node(&maximum).map_err(|why| {
+        format!("{why}; name a node's maximum with --gamma, for example DDR4-3200x2")
+    })?;
     let machine = &figures.record().header.machine;
     let matrix = pairs(figures);
-    let ordinary = |node: u32| {
-        let node = machine.node(node);
-        node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))
-    };
+    let ordinary = |node: u32| machine.node(node).is_some_and(|node| node.kind.may_be_ordinary());
     let mut cells: Vec<AboveLimit> = matrix
         .cells()
         .filter(|&(_, node, _, _, _)| ordinary(node))
         .filter_map(|(_, _, _, _, cell)| {
-            let figure = cell.best()?;
+            let figure = cell.highest()?;
             Some(AboveLimit {
                 case: figure.case.clone(),
                 traffic_bytes_per_s: traffic(figures.samples_of(&figure.case))?,
@@ -76,6 +69,20 @@ pub fn memory_limit(
     let compared = cells.len();
     cells.retain(|cell| cell.traffic_bytes_per_s > maximum.bytes_per_s);
     Ok(MemoryLimit { maximum, cells: compared, highest_share, above: cells })
+}
+
+/// A maximum that is of a memory node.
+///
+/// # Errors
+/// When it is of something less.
+pub(crate) fn of_a_node(maximum: &TheoreticalMaximum) -> Result<&TheoreticalMaximum, String> {
+    if matches!(maximum.scope, Scope::Node | Scope::Given) {
+        return Ok(maximum);
+    }
+    Err(format!(
+        "{} is what a {} carries, and how many of them a memory node has is not known",
+        maximum.name, maximum.scope
+    ))
 }
 
 /// The median over a case's undisturbed windows of the least traffic, bytes/s; over

@@ -2,6 +2,7 @@
 //! Units: useful bytes/s.          Source: braithwaite2012, chapter 3, algorithm 1.
 //! A pair is judged by the best of a kernel's variants (the thesis takes the best
 //! of several compilers, section 3.3); every variant's figure is kept beside it.
+//! Variants that take pages in turn are shown and never judge: programs walk in order.
 //! Holds when: working sets exceed the caches (`llc_multiple` of the cases).
 //! Fails when: samples of a case have several modes; the median then sits in one.
 
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{CpuSet, GroupBy};
 use nearfar_record::{
     Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Part, Stage,
+    pages_in_turn,
 };
 
 use serde::Serialize;
@@ -46,7 +48,8 @@ pub struct CpuGroupRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Variants that were measured, the best first; empty when refused.
+    /// Variants that were measured, the best first, but those that take pages in turn after all others;
+    /// empty when refused.
     pub figures: Vec<Figure>,
     /// Refusals, in the order of the record.
     pub refused: Vec<Absent>,
@@ -84,10 +87,24 @@ pub struct Figure {
     pub llc_multiple: Option<f64>,
 }
 
+impl Figure {
+    /// Whether the arrays are walked through as by a program's plain loop.
+    pub fn walks_in_order(&self) -> bool {
+        pages_in_turn(&self.variant) == 1
+    }
+}
+
 impl Cell {
-    /// The variant with the highest median sum.
+    /// Of the variants that walk in order, as programs do, the one with the highest median sum; where only
+    /// others were measured, of these.
     pub fn best(&self) -> Option<&Figure> {
         self.figures.first()
+    }
+
+    /// The variant with the highest median sum, in whatever order it walks.
+    pub fn highest(&self) -> Option<&Figure> {
+        let sum = |figure: &&Figure| figure.summary.sum.median;
+        self.figures.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)))
     }
 }
 
@@ -172,7 +189,10 @@ pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
         matrix.cell_at(place).refused.push(absent.clone());
     }
     for cell in matrix.cells.values_mut() {
-        cell.figures.sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
+        cell.figures.sort_by(|a, b| {
+            let in_order = a.walks_in_order().cmp(&b.walks_in_order()).reverse();
+            in_order.then(b.summary.sum.median.total_cmp(&a.summary.sum.median))
+        });
     }
     matrix.cpu_groups.sort();
     matrix.nodes.sort_unstable();

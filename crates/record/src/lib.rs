@@ -24,6 +24,7 @@ mod frame_writer;
 mod header;
 mod line;
 mod listed_record;
+mod pages_in_turn;
 mod profile;
 mod profile_reader;
 mod program_profile;
@@ -31,6 +32,7 @@ mod reader;
 mod record;
 mod sample;
 mod sample_totals;
+mod scrub;
 mod seal;
 mod state_folder;
 mod summary;
@@ -64,6 +66,7 @@ pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Appended, Finished, Line, Resumed, Warning};
 pub use listed_record::{ListedRecord, RecordState, list_record, list_records};
+pub use pages_in_turn::pages_in_turn;
 pub use profile::{
     AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,
     PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledInitiator,
@@ -81,6 +84,7 @@ pub use sample::{
     Sample, ThreadSample, TrafficMethod,
 };
 pub use sample_totals::SampleTotals;
+pub use scrub::{Private, Removed, ScrubError, scrub_record};
 pub use seal::{Seal, Sealing};
 pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
 pub use summary::{

@@ -135,7 +135,7 @@ fn next_header<R: Read>(lines: &mut Lines<R>, seals: &mut SealCheck) -> Result<H
     }
 }
 
-fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {
+pub(crate) fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {
     let fields: LineFields = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let seal = fields.seal;
     Ok((Line::try_from(fields)?, seal))
@@ -169,7 +169,7 @@ fn parse_header(text: &[u8], seals: &mut SealCheck) -> Result<Header, ReadError>
 }
 
 /// The lines of a record in either form.
-struct Lines<R: Read> {
+pub(crate) struct Lines<R: Read> {
     text: Text<R>,
     number: u64,
     length: u64,
@@ -185,7 +185,7 @@ enum Text<R: Read> {
 
 impl<R: Read> Lines<R> {
     /// Finds out the form, whatever the file is called.
-    fn of(mut input: R) -> Result<Self, ReadError> {
+    pub fn of(mut input: R) -> Result<Self, ReadError> {
         let mut first = Vec::new();
         input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first)?;
         let is_compressed = first == MAGIC;
@@ -199,7 +199,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// The next line with its end, `None` at the end of the input.
-    fn next_line(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+    pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         let mut text = Vec::new();
         let limit = MAX_LINE_BYTES as u64 + 1;
         self.number += 1;
@@ -216,6 +216,11 @@ impl<R: Read> Lines<R> {
         }
         self.length += read as u64;
         Ok((read > 0).then_some(text))
+    }
+
+    /// How many lines were read.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Whether the input ended within a frame.

@@ -23,7 +23,8 @@ const EXPERIMENTS: [Experiment; 4] =
 
 /// Shared data of the threads of one initiator, of half of them, and of all.
 pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
-    let mut machine = read_machine(NAMES[usize::try_from(place).unwrap()]).unwrap();
+    let name = NAMES[usize::try_from(place).unwrap()];
+    let mut machine = read_machine(name).unwrap();
     machine.noise = Noise { between_rounds: noise, ..Noise::default() };
     let inputs = Inputs {
         seed: place + 1,
@@ -80,6 +81,7 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
         let eligible = ranking.candidates.iter().filter(|it| it.is_eligible());
         let largest = eligible.max_by(by_prediction).unwrap();
         outcomes.push(Outcome {
+            asked: format!("{name}, initiators {:?}", &initiators[..size]),
             largest: regret(largest),
             first: regret(first),
             recommended: regret(recommended),

@@ -81,6 +81,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
         (1.0 - truth.paced(&advised) / best, 1.0 - truth.paced(&local) / best)
     });
     vec![Outcome {
+        asked: format!("seed {seed}, {family:?}, {count} nodes, initiators {own:?}"),
         largest: regret(&largest),
         first: regret(&advised),
         recommended: regret(if is_worth { &advised } else { &default }),

@@ -6,6 +6,8 @@ use nearfar_flow::Load;
 /// What one question came to; regrets are fractions.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The machine, and which initiators are in use.
+    pub asked: String,
     /// Of what is predicted to give most.
     pub largest: f64,
     /// Of what is ranked first: the simplest that cannot be told from that.

@@ -56,7 +56,7 @@ pub fn kernels() -> Offered {
     Offered(|| nearfar_kernels::CATALOG.iter().map(|it| it.name).collect())
 }
 
-/// Instruction sets that this program has loops for.
+/// Variants that this program has loops for.
 pub fn variants() -> Offered {
-    Offered(|| vec!["avx512", "avx2", "sse2", "portable"])
+    Offered(|| nearfar_kernels::Variant::every().map(nearfar_kernels::Variant::word).collect())
 }

@@ -73,7 +73,7 @@ pub struct ClassArguments {
     /// Threads of the cases that are classed
     #[arg(long, value_parser = parse_threads, default_value = "1", value_name = "N|all")]
     pub threads: ThreadChoice,
-    /// One variant only, instead of the best of all
+    /// One variant only, instead of the best of all that walk in order
     #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
     /// A class spans at most this share of its maximum (7%, 0.07), and what noise explains

@@ -21,6 +21,7 @@ mod predict;
 mod pressure;
 mod profile;
 mod ps;
+mod record;
 mod report;
 mod reproduce;
 mod run;
@@ -58,6 +59,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Record(command) => record::run(&command),
         Command::Fleet(command) => fleet::run(&command),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),

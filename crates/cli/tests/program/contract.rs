@@ -10,7 +10,7 @@ use nearfar_document::{
     AdvisedDevice, AdvisedPlacement, ArrangedInstances, Comparison, DoctorChecks, DryRun,
     EndedInstances, KernelList, MachineList, MeasuredRecord, ModelResult, ModelsOfRecord,
     PredictedAccesses, ProgramRuns, RecordDoctor, RecordList, Report, ReproducedPapers,
-    ShownRecord, Topology, TopologyExport, WorkloadList, csv_row_schema,
+    ScrubbedRecord, ShownRecord, Topology, TopologyExport, WorkloadList, csv_row_schema,
 };
 use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 52] = [
+const FORMATS: [(&str, Generate); 53] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -70,7 +70,8 @@ const FORMATS: [(&str, Generate); 52] = [
     ("nearfar.program/1", schema::<ProgramProfile>),
     ("nearfar.ps/1", schema::<ProcessList>),
     ("nearfar.record/2", sealed_line),
-    ("nearfar.record-doctor/2", schema::<RecordDoctor>),
+    ("nearfar.record-doctor/3", schema::<RecordDoctor>),
+    ("nearfar.record-scrub/1", schema::<ScrubbedRecord>),
     ("nearfar.report/1", schema::<Report>),
     ("nearfar.reproduce/1", schema::<ReproducedPapers>),
     ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),

@@ -140,6 +140,7 @@ const QUESTIONS: [(&str, &[&str]); 7] = [
             "model RECORD",
             "predict RECORD --stream cpus=64-79~mem=interleave:0-1",
             "topo RECORD --export-xml TOPOLOGY",
+            "record scrub RECORD --force -o SCRUBBED",
         ],
     ),
     ("--simulate FAULTY --suite quick", &["show RECORD", "model RECORD", "doctor RECORD"]),
@@ -169,7 +170,8 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
     let mut experiments = BTreeSet::new();
     let put = |words: &str| {
         let words = words.replace("FAULTY", faulty.to_str().unwrap());
-        words.replace("TOPOLOGY", in_folder("f.xml").to_str().unwrap())
+        let words = words.replace("TOPOLOGY", in_folder("f.xml").to_str().unwrap());
+        words.replace("SCRUBBED", in_folder("scrubbed.jsonl").to_str().unwrap())
     };
     for (number, (machine, questions)) in QUESTIONS.into_iter().enumerate() {
         let record = in_folder(&format!("{number}.jsonl"));

@@ -96,7 +96,7 @@ fn class_table(model: &Classes, of: &Who) -> Table {
     let who = own.then(|| Column::words(""));
     let variant = match &model.rule.variant {
         Some(variant) => format!("variant {variant}"),
-        None => "all variants".into(),
+        None => "all variants that walk in order".into(),
     };
     let columns = who.into_iter().chain(class_columns()).chain([Column::words("which")]);
     Table::new(format!("Bandwidth classes: {}, {variant}", judged(model)), columns, rows)

@@ -1,7 +1,7 @@
 //! The group of CPUs x memory node matrix and its classes.
 
 use nearfar_machine::GroupBy;
-use nearfar_model::PlacedCell;
+use nearfar_model::{Figure as Measured, PlacedCell};
 use nearfar_record::{Absence, Experiment};
 
 use super::class_map::{MAP_WIDTH, class_map};
@@ -124,6 +124,7 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads, who: &Who) -> O
     };
     let mut table = grid.table(format!("{kernel}, {words}"), "", Unit::GbPerS)?;
     table.notes.extend(variants_words(&chosen));
+    table.notes.extend(turns_words(&chosen));
     table.notes.extend(huge_page_words(&chosen));
     Some(table)
 }
@@ -150,13 +151,41 @@ fn huge_page_words(cells: &[&PlacedCell]) -> Option<String> {
     }
 }
 
+/// What taking pages in turn moves beside what the cells show, which is walked in order.
+fn turns_words(cells: &[&PlacedCell]) -> Option<String> {
+    let turns: Vec<(f64, &str)> = cells
+        .iter()
+        .filter_map(|cell| {
+            let best = cell.cell.best().filter(|figure| figure.walks_in_order())?;
+            let others = cell.cell.figures.iter().filter(|figure| !figure.walks_in_order());
+            let median = |figure: &Measured| figure.summary.sum.median;
+            let most = others.max_by(|a, b| median(a).total_cmp(&median(b)))?;
+            let ratio = median(most) / median(best);
+            ratio.is_finite().then_some((ratio, most.variant.as_str()))
+        })
+        .collect();
+    let ratios = || turns.iter().map(|(ratio, _)| *ratio);
+    let [low, high] =
+        [ratios().reduce(f64::min)?, ratios().reduce(f64::max)?].map(|it| format!("{it:.2}"));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    let names = groups(&turns, |(_, name)| *name).into_iter().map(|(name, _)| name);
+    let names = names.collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "Walked in order, as by a program's plain loop; pages in turn ({names}) moved {range} times as much."
+    ))
+}
+
 /// Which variants the figures are of.
 fn variants_words(cells: &[&PlacedCell]) -> Option<String> {
     let best: Vec<&str> =
         cells.iter().filter_map(|cell| Some(cell.cell.best()?.variant.as_str())).collect();
     let variants: Vec<&str> =
         groups(&best, |name| *name).into_iter().map(|(name, _)| name).collect();
-    let tried = cells.iter().map(|cell| cell.cell.figures.len()).max()?;
+    let in_order = |cell: &PlacedCell| {
+        let best = cell.cell.best().is_some_and(Measured::walks_in_order);
+        cell.cell.figures.iter().filter(|figure| figure.walks_in_order() == best).count()
+    };
+    let tried = cells.iter().map(|cell| in_order(cell)).max()?;
     (!variants.is_empty()).then(|| match tried {
         0 | 1 => format!("Variant {}.", variants.join(", ")),
         _ => format!("Best of {tried} variants: {}.", variants.join(", ")),

@@ -1,17 +1,19 @@
-//! Which part of a machine falls short of its twins, by a record of it: what is wrong, what was compared,
-//! what could not be.
+//! Which part of a machine falls short of its twins or of its kind elsewhere, by a record of it: what is wrong,
+//! what was compared, what could not be.
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, RecordFigures, Twins, Unmeasured,
-    measuring_command, memory_limit, twins, unmeasured,
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, Normality, NotCompared, NotHeld, RecordFigures, Twins,
+    Unmeasured, measuring_command, memory_limit, normality, twins, unmeasured,
 };
 use nearfar_record::{Check, Experiment, Record, Standing, Suite};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
 use super::doctor::check_answer;
+use super::memory_modules::module_check;
 use super::origin::{Origin, seal_check};
+use super::record_doctor_normal::normal_checks;
 use super::who::Who;
 
 use super::record_doctor_words::{
@@ -32,6 +34,8 @@ pub struct RecordDoctor {
     pub twins: Twins,
     /// Cells without a figure, by memory node and reason.
     pub unmeasured: Vec<Unmeasured>,
+    /// Figures beside those of published servers.
+    pub normal: Normality,
     /// The findings and what else was looked at, in words.
     pub checks: Vec<Check>,
 }
@@ -49,9 +53,17 @@ impl RecordDoctor {
     ) -> Self {
         let record = figures.record();
         let (twins, unmeasured) = (twins(figures), unmeasured(figures));
-        let (schema, measured) = ("nearfar.record-doctor/2", Origin::new(record));
-        let checks = checks(figures, &twins, &unmeasured, gamma, &measured.who);
-        Self { schema, measured, twins, unmeasured, checks }
+        let normal = normality(figures, &gamma);
+        let (schema, measured) = ("nearfar.record-doctor/3", Origin::new(record));
+        let mut checks = checks(figures, &twins, &unmeasured, &measured.who);
+        checks.extend(normal_checks(&normal, &gamma));
+        checks.extend(module_check(&record.header.machine));
+        if !normal.not_held.iter().any(|it| matches!(it, NotHeld::Maximum { .. })) {
+            checks.push(limit_check(figures, gamma));
+        }
+        // Failures stand first, each kind in its order.
+        checks.sort_by_key(|check| check.standing != Standing::Failed);
+        Self { schema, measured, twins, unmeasured, normal, checks }
     }
 
     /// Whether the record was changed, a part falls short or is unsteady, or a figure is
@@ -76,12 +88,11 @@ impl RecordDoctor {
 const LEGEND: &str = "cell: one group of CPUs, memory node, kernel and number of threads; twins: cells \
                       that should be equal; in brackets: 95 % interval";
 
-/// All checks of a record, failures first.
+/// What twins, cells without figures and seals say.
 fn checks(
     figures: &RecordFigures<'_>,
     twins: &Twins,
     unmeasured: &[Unmeasured],
-    gamma: Result<TheoreticalMaximum, String>,
     who: &Who,
 ) -> Vec<Check> {
     let record = figures.record();
@@ -115,7 +126,6 @@ fn checks(
     let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
     checks.extend(comparison_check(record, twins));
     checks.extend(last);
-    checks.push(limit_check(figures, gamma));
     checks
 }
 

@@ -40,7 +40,8 @@ const RECORDS: [(&str, Made); 12] = [
 ];
 
 /// The text says all that is special about these.
-const VARIATIONS: [(&str, Made); 15] = [
+const VARIATIONS: [(&str, Made); 16] = [
+    ("pairs_by_turns", packages::pairs_by_turns),
     ("sharing_too_large", packages::sharing_too_large),
     ("scaling_alike", scaling::alike),
     ("scaling_many", scaling::many),

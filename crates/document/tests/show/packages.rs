@@ -31,6 +31,22 @@ pub fn pairs() -> Record {
     record
 }
 
+/// Pages in turn are faster and do not stand in the cells.
+pub fn pairs_by_turns() -> Record {
+    let mut record = record(&[Experiment::Pairs]);
+    for (initiator, node, variant, gb_per_s) in [
+        (0, 0, "avx512", 20.0),
+        (0, 0, "avx512-pages4", 24.4),
+        (0, 1, "avx512", 10.0),
+        (0, 1, "avx512-pages4", 9.9),
+        (1, 1, "avx512", 21.0),
+    ] {
+        let place = PairCoordinates { variant: variant.into(), ..pair(initiator, node, "copy_nt") };
+        add_alone(&mut record, Coordinates::Pairs(place), &[1e9 * gb_per_s; 6]);
+    }
+    record
+}
+
 /// n threads of the first package on its node, m of the second on the same.
 fn add_cell(record: &mut Record, (n, local): (u32, f64), (m, remote): (u32, f64)) {
     let groups = [(n, local), (m, remote)].into_iter().filter(|(threads, _)| *threads > 0);

@@ -152,8 +152,8 @@ pub(super) const AVX512: Bodies = Bodies {
             ]],
             after: ["vpxorq zmm0, zmm0, zmm1", "vmovdqu64 [r9], zmm0", "vzeroupper"]
         ),
-        vector_bytes: 64,
         unroll: 4,
+        iteration_bytes: 4 * 64,
     },
     ddot: body!(
         vector: 64, unroll: 8, pointers: ["rsi", "rdx"],

@@ -1,13 +1,8 @@
 //! What the loops of all x86-64 instruction sets have in common.
 
-use std::arch::asm;
-use std::arch::x86_64::_mm_sfence;
 use std::ptr;
 
-use super::avx::{AVX2, AVX512};
-use super::sse2::SSE2;
-use crate::line::elements_to_next_line;
-use crate::{Checksum, Constants, Kernel, Operands, Operation, Variant, portable};
+use crate::{Checksum, Constants, Operands, Operation};
 
 /// What a body takes from memory before its loops, and leaves there after them.
 #[repr(C, align(64))]
@@ -40,13 +35,14 @@ type Code = unsafe extern "sysv64" fn(
 
 /// The code of one kernel, and how much it does per iteration.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Body {
-    pub(super) code: Code,
+pub(super) struct Body {
+    pub code: Code,
     /// For `load`: the same loads by the same iterations, whose values are let go.
-    pub(super) unfolded: Option<Code>,
-    pub(super) vector_bytes: usize,
-    /// Vectors of each array per iteration.
-    pub(super) unroll: u32,
+    pub unfolded: Option<Code>,
+    /// Vectors of each array per iteration of the innermost loop.
+    pub unroll: u32,
+    /// Bytes of each array per iteration.
+    pub iteration_bytes: usize,
 }
 
 /// The bodies of one instruction set.
@@ -59,7 +55,7 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    fn of(&self, operation: Operation, non_temporal: bool) -> Body {
+    pub(super) fn of(&self, operation: Operation, non_temporal: bool) -> Body {
         let [store, copy, scale, add, triad] = self.storing[usize::from(non_temporal)];
         match operation {
             Operation::Load => self.load,
@@ -149,73 +145,28 @@ macro_rules! body {
         super::body::Body {
             code: super::body::code!(vector: $vector, unroll: $unroll, $($rest)*),
             unfolded: None,
-            vector_bytes: $vector,
             unroll: $unroll,
+            iteration_bytes: $unroll * $vector,
         }
     };
 }
 pub(super) use body;
 
 impl Body {
-    /// The body of a kernel, if this CPU runs the variant and the variant is one of x86-64.
-    pub(crate) fn detect(kernel: &Kernel, variant: Variant) -> Option<Body> {
-        let Kernel { operation, non_temporal, .. } = *kernel;
-        let bodies = match variant {
-            Variant::Avx512 => AVX512,
-            Variant::Avx2 => AVX2,
-            Variant::Sse2 => SSE2,
-            Variant::Portable => return None,
-        };
-        variant.is_available().then(|| bodies.of(operation, non_temporal))
+    /// How many whole iterations there are in this many elements, and how many elements these take.
+    pub fn whole_iterations(&self, elements: usize) -> (usize, usize) {
+        let per_iteration = self.iteration_bytes / size_of::<f64>();
+        let iterations = elements / per_iteration;
+        (iterations, iterations * per_iteration)
     }
 
-    /// Vectors of each array per iteration.
-    pub(crate) fn unroll(&self) -> u32 {
-        self.unroll
-    }
-
-    /// Runs the kernel: whole iterations in the body, the elements around them one by one.
-    pub(crate) fn run(
-        self,
-        kernel: &Kernel,
-        operands: Operands<'_>,
-        constants: &Constants,
-        repeats: u32,
-    ) -> Checksum {
-        let Kernel { operation, non_temporal, .. } = *kernel;
-        let one_by_one = |operands: Operands<'_>, constants: &Constants| {
-            if operands.is_empty() {
-                // The usual case, and in a first-level cache even empty repeats would count.
-                Checksum::None
-            } else if non_temporal {
-                portable::run(operation, operands, constants, repeats, write_non_temporal)
-            } else {
-                portable::run(operation, operands, constants, repeats, portable::write_volatile)
-            }
-        };
-
-        let head =
-            if non_temporal { operands.a.as_deref().map_or(0, elements_to_next_line) } else { 0 };
-        let (head_operands, rest) = operands.split_at(head);
-        let per_iteration = self.unroll as usize * self.vector_bytes / size_of::<f64>();
-        let iterations = rest.len() / per_iteration;
-        let (body_operands, tail_operands) = rest.split_at(iterations * per_iteration);
-
-        // The lanes are counted from the start of the slice; the tail starts a whole number of
-        // eight elements after the body.
-        let mut shifted = *constants;
-        shifted.lanes.rotate_left(head % 8);
-
-        let checksum = one_by_one(head_operands, constants)
-            .with(one_by_one(tail_operands, &shifted))
-            .with(self.run_iterations(operation, body_operands, &shifted, iterations, repeats));
-        if non_temporal {
-            fence_stores();
-        }
-        checksum
-    }
-
-    fn run_iterations(
+    /// Runs this many iterations, which are all elements of the operands.
+    ///
+    /// # Safety
+    ///
+    /// This CPU has the instruction set. The operands are those of the body's operation, and this
+    /// many whole iterations long; of a non-temporal body `a` is aligned to a line.
+    pub unsafe fn run_iterations(
         self,
         operation: Operation,
         operands: Operands<'_>,
@@ -245,9 +196,8 @@ impl Body {
                 passes = folded;
             }
         }
-        // SAFETY: `detect` found the instruction set. `TimedLoop::run` checked that the operands
-        // are those of the kernel, and they are `iterations` whole iterations long, which is not 0
-        // and neither is `passes`. `run` aligned `a` for non-temporal kernels.
+        // SAFETY: the caller says that the instruction set is there, and that the operands are
+        // those of the operation, so long and aligned. Neither iterations nor passes are 0.
         unsafe { (self.code)(a, b, c, iterations, passes, &raw mut exchange) };
         match operation {
             Operation::Load => Checksum::Xor(exchange.lanes.iter().fold(0, |one, two| one ^ two)),
@@ -258,26 +208,5 @@ impl Body {
             | Operation::Add
             | Operation::Triad => Checksum::None,
         }
-    }
-}
-
-/// Makes non-temporal stores visible before all later ones.
-pub(crate) fn fence_stores() {
-    // SAFETY: every x86-64 CPU has sfence, and it has no other condition.
-    unsafe { _mm_sfence() };
-}
-
-/// A non-temporal store of one element. Whoever uses it ends with [`fence_stores`].
-#[inline(always)]
-pub(crate) fn write_non_temporal(place: &mut f64, value: f64) {
-    // SAFETY: movnti is in SSE2, which every x86-64 CPU has; a mutable reference is valid for
-    // writes. The caller's fence orders the store before the borrow ends.
-    unsafe {
-        asm!(
-            "movnti [{place}], {value}",
-            place = in(reg) ptr::from_mut(place),
-            value = in(reg) value.to_bits(),
-            options(nostack, preserves_flags)
-        );
     }
 }

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_measure::experiment::{CpuPlaces, WorkingSet, memory_working_set};
-use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
+use nearfar_measure::native::NativeExecutor;
+use nearfar_measure::{Executor, Failure, WindowRequest};
+use nearfar_record::{Actor, Aggregate, Case, Pages, Part, Pinning, Sample, Stream, Work};
 
 use crate::likwid_bench::Workgroup;
 use crate::surroundings::Surroundings;
@@ -134,4 +137,36 @@ impl Cell {
             })],
         }
     }
+}
+
+/// Useful bytes/s of one window of a case, paced, and whether it was disturbed. Disturbed windows
+/// count: other programs do not see what disturbed their runs.
+///
+/// # Errors
+/// When the case is refused or interrupted.
+pub fn run_window(
+    case: &Case,
+    executor: &mut NativeExecutor,
+    shortest: Duration,
+) -> anyhow::Result<(f64, bool)> {
+    let request = WindowRequest { round: 0, first: 0, count: 1, shortest };
+    let window = match executor.run(case, request) {
+        Ok(windows) => windows.into_iter().next().context("one window was asked for")?,
+        Err(Failure::Refused(reason)) => bail!("{}: {}", case.id, reason.text),
+        Err(Failure::Interrupted) => bail!("{}: interrupted", case.id),
+    };
+    let sample = Sample {
+        case: case.id.clone(),
+        sequence: 0,
+        round: 0,
+        window: 0,
+        start_ns: 0,
+        window_ns: u64::try_from(window.length.as_nanos())?,
+        actors: window.actors,
+        disturbances: window.disturbances,
+        run: None,
+        workload: None,
+    };
+    let rate = sample.rate(Part::Case, Work::UsefulBytes, Aggregate::Paced);
+    Ok((rate, sample.is_disturbed()))
 }

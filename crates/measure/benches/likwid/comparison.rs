@@ -3,15 +3,14 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use nearfar_kernels::{Kernel, find};
 use nearfar_measure::experiment::lay_out_steps;
 use nearfar_measure::native::NativeExecutor;
-use nearfar_measure::{Executor, Failure, Interrupt, WindowRequest, store_method};
-use nearfar_record::{Aggregate, Part, Sample, Work};
+use nearfar_measure::{Executor, Interrupt, store_method};
 use nearfar_stats::{RatioEstimate, median, ratio_of_medians, relative_spread};
 
-use crate::cell::{Cell, Level};
+use crate::cell::{Cell, Level, run_window};
 use crate::likwid_bench::{LikwidBench, Run, Workgroup};
 use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL};
 use crate::surroundings::Surroundings;
@@ -22,7 +21,7 @@ const KERNELS: [&str; 8] =
 
 /// With fewer rounds no interval holds a median with 95 %: the smallest and the
 /// largest of five values do with 94 %.
-const FEWEST_JUDGED_ROUNDS: usize = 6;
+pub const FEWEST_JUDGED_ROUNDS: usize = 6;
 
 /// Of our data, and of the resampling.
 const SEED: u64 = 1;
@@ -162,32 +161,13 @@ impl<'a> Contest<'a> {
     fn run_ours(&mut self, index: usize) -> anyhow::Result<()> {
         let entry = &mut self.entries[index];
         let case = entry.cell.case(self.surroundings);
-        let request =
-            WindowRequest { round: 0, first: 0, count: 1, shortest: entry.cell.level.run_time() };
         self.executor.begin_round(&[&case]);
-        let windows = self.executor.run(&case, request);
+        let window = run_window(&case, &mut self.executor, entry.cell.level.run_time());
         // Lets go of the memory before likwid's turn.
         self.executor.begin_round(&[]);
-        let window = match windows {
-            Ok(windows) => windows.into_iter().next().context("one window was asked for")?,
-            Err(Failure::Refused(reason)) => bail!("{}: {}", case.id, reason.text),
-            Err(Failure::Interrupted) => bail!("{}: interrupted", case.id),
-        };
-        let sample = Sample {
-            case: case.id,
-            sequence: 0,
-            round: 0,
-            window: 0,
-            start_ns: 0,
-            window_ns: u64::try_from(window.length.as_nanos())?,
-            actors: window.actors,
-            disturbances: window.disturbances,
-            run: None,
-            workload: None,
-        };
-        // Disturbed windows count: likwid does not see what disturbed its runs.
-        entry.disturbed += usize::from(sample.is_disturbed());
-        entry.ours.push(sample.rate(Part::Case, Work::UsefulBytes, Aggregate::Paced));
+        let (rate, disturbed) = window?;
+        entry.disturbed += usize::from(disturbed);
+        entry.ours.push(rate);
         Ok(())
     }
 

@@ -95,7 +95,7 @@ impl LikwidBench {
                 Variant::Avx512 => "avx512",
                 Variant::Avx2 => "avx",
                 Variant::Sse2 => "sse",
-                Variant::Portable => return None,
+                _ => return None,
             };
             // Our SSE2 has no fused multiply-add, the wider variants do.
             let fused = (variant != Variant::Sse2).then(|| format!("{stem}_{suffix}_fma"));

@@ -1,5 +1,5 @@
 //! `make bench`: the kernels beside likwid-bench, the declared work beside the
-//! CPU's counters, generated arithmetic beside likwid-bench, the chase beside a plain loop,
+//! CPU's counters, pages in turn beside all who copy, generated arithmetic beside likwid-bench, the chase beside a plain loop,
 //! `nearfar topo` beside lstopo, and what a quick suite costs.
 //!
 //! Status 1 when a judged figure misses its mark, 2 when the bench could not run.
@@ -13,6 +13,8 @@ mod likwid_bench;
 mod options;
 mod program_cost;
 mod surroundings;
+mod turns;
+mod yardstick;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,6 +28,7 @@ use likwid_bench::LikwidBench;
 use options::{Options, Part};
 use program_cost::Programs;
 use surroundings::Surroundings;
+use yardstick::Yardstick;
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -49,6 +52,7 @@ fn run(options: &Options) -> anyhow::Result<usize> {
     // What is missing is said before minutes are spent.
     let likwid = LikwidBench::find()?;
     let programs = options.wants(Part::Tools).then(Programs::find).transpose()?;
+    let yardstick = options.wants(Part::Turns).then(Yardstick::compile).transpose()?;
     let surroundings = Surroundings::read(&likwid)?;
 
     let lock = HostLock::take()?;
@@ -59,6 +63,9 @@ fn run(options: &Options) -> anyhow::Result<usize> {
         contest.run(options)?;
         missed += contest.print(&mut out)?;
         missed += counters::check(&surroundings, &mut out)?;
+    }
+    if let Some(yardstick) = &yardstick {
+        missed += turns::compare(&surroundings, (&likwid, yardstick), options, &mut out)?;
     }
     if options.wants(Part::Arithmetic) {
         missed += arithmetic::compare(&surroundings, &likwid, options, &mut out)?;

@@ -6,7 +6,7 @@ use clap::{Parser, ValueEnum};
 /// ends within 20 minutes, and they still see all of its time.
 pub const ROUNDS_PER_ROUND_OF_ALL: u32 = 3;
 
-/// Kernels, arithmetic and chase beside other programs, the counters, lstopo and a quick suite.
+/// Kernels, copies, arithmetic and chase beside other programs, the counters, lstopo and a quick suite.
 #[derive(Debug, Parser)]
 #[command(name = "cargo bench -p nearfar-measure --bench likwid --")]
 pub struct Options {
@@ -26,6 +26,9 @@ pub struct Options {
 pub enum Part {
     /// The kernels of the catalog beside likwid-bench and the CPU's counters.
     Catalog,
+    /// load, copy_nt and triad_nt from memory, in order and by pages in turn, beside likwid-bench, STREAM's
+    /// loops and glibc's memcpy.
+    Turns,
     /// Generated arithmetic beside likwid-bench's peakflops.
     Arithmetic,
     /// The chase beside a plain loop of dependent loads.

@@ -5,7 +5,7 @@ use nearfar_kernels::CATALOG;
 use nearfar_machine::{CpuGroup, CpuSet, MemoryNode, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, PairCoordinates, ReasonCode, Record, Stage,
-    Suite, summarize_case,
+    Suite, pages_in_turn, summarize_case,
 };
 
 use super::Planned;
@@ -19,12 +19,12 @@ use super::thread_spread::{cores_in_turn, l3_domain_count};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     pub kernel: &'static str,
-    /// Its variants, best or preferred first.
+    /// Its variants, best or preferred first; one that walks in order before those that do not.
     pub variants: Vec<String>,
 }
 
-/// Variants of a kernel that are kept after screening: the best may differ
-/// between local and remote memory.
+/// Variants of a kernel that are kept after screening: the best may differ between local and remote
+/// memory, or take pages in turn. One walks in order, as programs do and models want it.
 const KEPT_VARIANTS: usize = 2;
 
 /// The kernels that a suite measures when none is asked for. `load` for the read
@@ -134,6 +134,9 @@ fn screen(
         .collect();
     // A stable sort: equal scores keep the preferred first, those without one come last.
     scored.sort_by(|a, b| b.0.unwrap_or(-1.0).total_cmp(&a.0.unwrap_or(-1.0)));
+    if let Some(in_order) = scored.iter().position(|(_, variant)| pages_in_turn(variant) == 1) {
+        scored[..=in_order].rotate_right(1);
+    }
     let dropped = scored.split_off(KEPT_VARIANTS);
     let kept: Vec<String> = scored.iter().map(|&(_, variant)| variant.clone()).collect();
     let absent = dropped

@@ -92,8 +92,6 @@ mod tests {
     /// Who has no partner makes no progress, and comes back from every block.
     #[test]
     fn a_thread_whose_partner_is_gone_comes_back() {
-        let mut memory = [0.0; 8];
-        let [first, _] = ExchangedLine::new(&mut memory).unwrap().sides();
         for by in HandOver::ALL {
             let mut memory = [0.0; 8];
             let [mut lone, _] = ExchangedLine::new(&mut memory)
@@ -106,7 +104,6 @@ mod tests {
                 lone.check().unwrap();
             }
         }
-        drop(first);
     }
 
     #[test]

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{Machine, Relation, Relations};
-use nearfar_record::{ChaseWalk, Coordinates, LatencyCoordinates, PairCoordinates, Record, Stage};
+use nearfar_record::{
+    ChaseWalk, Coordinates, LatencyCoordinates, PairCoordinates, Record, Stage, pages_in_turn,
+};
 use nearfar_stats::median;
 use nearfar_units::words;
 use serde::{Deserialize, Serialize};
@@ -82,7 +84,8 @@ fn shape(machine: &Machine) -> (Vec<(u32, Option<u32>)>, Vec<u32>) {
     (initiators.iter().map(|it| (it.index, it.cpu_node)).collect(), nodes.collect())
 }
 
-/// The best figure of each pair, by its role.
+/// The best figure of each pair, by its role, of the variants that walk in order: every machine has
+/// these.
 fn by_role(of: &ComparedRecord) -> BTreeMap<Role<'_>, Vec<f64>> {
     let record = of.record();
     let relations = Relations::new(&record.header.machine);
@@ -94,7 +97,9 @@ fn by_role(of: &ComparedRecord) -> BTreeMap<Role<'_>, Vec<f64>> {
     let places = measured.flat_map(|(case, it)| case.coordinates.iter().map(move |at| (at, it)));
     for (place, figure) in places {
         match place {
-            Coordinates::Pairs(place) if place.stage == Stage::Matrix => {
+            Coordinates::Pairs(place)
+                if place.stage == Stage::Matrix && pages_in_turn(&place.variant) == 1 =>
+            {
                 let Some(threads) = threads_of(place, &most) else { continue };
                 let position =
                     relations.position(place.initiator, place.cpu_node, place.memory_node);

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_flow::Load;
 use nearfar_machine::{Initiator, Machine, MemoryNode, MemoryPolicy};
-use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage, Suite};
+use nearfar_record::{
+    Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage, Suite, pages_in_turn,
+};
 
 use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 use super::parameters::pairs_of;
@@ -249,15 +251,16 @@ fn loop_of(actor: &Actor) -> Loop<'_> {
     (actor.kernel(), actor.variant())
 }
 
-/// The loop of which lone figures stand for another's; itself where there are none of its kernel.
+/// The loop of which lone figures stand for another's; itself where there are none of its kernel that
+/// walk in order.
 fn lone_loop<'a>(candidates: &[Candidate<'a>], beside: Loop<'a>) -> Loop<'a> {
     let pairs = candidates.iter().filter(|it| it.experiment == Experiment::Pairs);
     let loops = || pairs.clone().flat_map(|it| it.figures.actors()).map(loop_of);
     if loops().any(|of| of == beside) {
         return beside;
     }
-    let first = loops().find(|of| of.0 == beside.0);
-    first.unwrap_or(beside)
+    let mut others = loops().filter(|of| of.0 == beside.0);
+    others.find(|of| pages_in_turn(of.1) == 1).unwrap_or(beside)
 }
 
 /// Of the kernels that have pairs the loop that most of `roofs` and `links` use, of which no other

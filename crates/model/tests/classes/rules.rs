@@ -68,6 +68,23 @@ fn a_pair_counts_by_the_best_of_kernels_and_variants() {
     assert_eq!(found.fewest_rounds, 6);
 }
 
+/// Programs walk in order, so that the pages' turns neither make classes nor their alphas.
+#[test]
+fn variants_that_take_pages_in_turn_count_only_where_they_are_asked_for_or_alone() {
+    let mut lines = TWO_NODES.to_vec();
+    lines.push((0, 1, "triad_nt", "avx2-pages4", 1, 11.8));
+    lines.push((1, 0, "triad_nt", "avx2-pages4", 1, 11.7));
+    let record = record_of(&lines);
+    assert_eq!(members(&by_default(&record)), members(&by_default(&record_of(&TWO_NODES))));
+
+    let asked = ClassRule { variant: Some("avx2-pages4".into()), ..ClassRule::default() };
+    let found = classed(&record, &asked).unwrap();
+    assert_eq!(members(&found), [vec![(0, 1), (1, 0)]]);
+
+    let alone: Vec<Line<'_>> = lines.into_iter().filter(|it| it.3 == "avx2-pages4").collect();
+    assert_eq!(members(&by_default(&record_of(&alone))), [vec![(0, 1), (1, 0)]]);
+}
+
 #[test]
 fn kernel_variant_and_threads_can_be_chosen() {
     let record = record_of(&TWO_NODES);

@@ -50,7 +50,7 @@ pub(super) fn assembled(
     let name = recipe.to_string();
     let made = match Vectors::of(variant) {
         Some(vectors) => assemble(vectors),
-        None => Ok(Err("loops are generated for vectors")),
+        None => Ok(Err("loops are generated for vectors, and walk in order")),
     };
     match made {
         Ok(Ok(assembled)) => Ok(assembled),

@@ -118,13 +118,13 @@ const AVX512: Vectors = Vectors {
 type Assembled = Result<Instruction, IcedError>;
 
 impl Vectors {
-    /// Those of a variant; `None` if it has no vectors.
+    /// Those of a variant; `None` if it has no vectors, or does not walk in order.
     pub fn of(variant: Variant) -> Option<Vectors> {
         match variant {
             Variant::Avx512 => Some(AVX512),
             Variant::Avx2 => Some(AVX2),
             Variant::Sse2 => Some(SSE2),
-            Variant::Portable => None,
+            _ => None,
         }
     }
 
