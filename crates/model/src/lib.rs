@@ -55,6 +55,7 @@ mod twin_rule;
 mod twins;
 mod unmeasured;
 mod unsteadiness;
+mod what_if;
 mod workloads;
 
 pub use access_prediction::{
@@ -179,6 +180,10 @@ pub use twin_rule::{
 pub use twins::{Twins, twins};
 pub use unmeasured::{Unmeasured, WhyUnmeasured, unmeasured};
 pub use unsteadiness::{UNSTEADY, Unsteadiness};
+pub use what_if::{
+    BandwidthOf, Because, Change, ChangeError, ChangedBandwidth, ChangedLatency, LatencyOf, Then,
+    WhatIf, what_if,
+};
 pub use workloads::{
     ArrayAccess, PlacedWorkload, StrategyRuns, StrategyStatement, WorkloadOnNode,
     WorkloadStrategies, Workloads, workloads,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
-use nearfar_model::WorkSharing;
+use nearfar_model::{Change, WorkSharing};
 use nearfar_units::{
     Bytes, BytesPerSecond, QuantityError, excerpt, parse_duration, parse_numbers, parse_share,
 };
@@ -15,7 +15,7 @@ use super::model::ClassArguments;
 use crate::output::AnswerForm;
 
 /// The options that ask something, of which one is given: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 12] = [
+const LONE_QUESTIONS: [&str; 13] = [
     "share",
     "reach",
     "data",
@@ -28,6 +28,7 @@ const LONE_QUESTIONS: [&str; 12] = [
     "curve",
     "program",
     "bytes_per_step",
+    "what_if",
 ];
 
 /// All options that ask something, but these. What belongs to a question conflicts with the others by
@@ -102,6 +103,11 @@ pub struct PredictArguments {
     pub copies: u32,
     #[command(flatten)]
     pub step: StepQuestion,
+    /// What would become of the figures with another memory, mode or link: channels=6,
+    /// dimm=DDR5-5600 (what it has now by --gamma where the firmware does not tell), nps=4,
+    /// snc=off, cxl=64GB/s (what the link is now by --phi)
+    #[arg(long, value_name = "CHANGE", conflicts_with_all = ["alpha", "point"])]
+    pub what_if: Option<Change>,
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
@@ -109,7 +115,7 @@ pub struct PredictArguments {
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json, of --curve
     /// nearfar.predict-curve-1.json, of --program nearfar.predict-program-1.json, of --bytes-per-step
-    /// nearfar.instances-1.json)
+    /// nearfar.instances-1.json, of --what-if nearfar.predict-what-if-1.json)
     #[arg(long)]
     pub json: bool,
 }

@@ -5,16 +5,17 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{InstanceQuestion, Step};
 use nearfar_document::{
-    Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, placements_over_two_memories,
-    predicted_streams, printable, program_at_placements, programs_below_roofs, splits_of_processes,
+    Answer, ModelResult, PredictedAccesses, accesses_beside_traffic, changed_machine,
+    placements_over_two_memories, predicted_streams, printable, program_at_placements,
+    programs_below_roofs, splits_of_processes,
 };
-use nearfar_machine::NodeSet;
+use nearfar_machine::{NodeSet, TheoreticalMaximum};
 use nearfar_model::{
-    AccessPrediction, Beside, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses,
+    AccessPrediction, Beside, Change, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses,
     DevicePair, Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion,
     ProgramShares, Reach, RecordFigures, SplitQuestion, Target, WorkSharing, classes,
     device_classes, flow, hybrid, latency, measuring_command, profiled_point, reach_of_data,
-    reach_of_devices, reach_of_positions, roofline, sharing,
+    reach_of_devices, reach_of_positions, roofline, sharing, what_if,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::{Bytes, BytesPerSecond, FlopsPerSecond};
@@ -41,6 +42,8 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         over_two_memories(arguments, load_share)
     } else if !arguments.stream.is_empty() {
         of_streams(arguments)
+    } else if let Some(change) = &arguments.what_if {
+        of_change(arguments, change)
     } else if let Some(bytes) = arguments.step.bytes_per_step {
         of_steps(arguments, bytes)
     } else if let (Some(read_share), Some(traffic)) =
@@ -58,8 +61,8 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
 }
 
 const QUESTIONS: &str = "nothing is asked: give one of --data, --share, --reach, --processes, --split, --stream, \
-     --program, --bytes-per-step, --curve, --point, --profile, --load-share and --device (`nearfar \
-     predict --help`)";
+     --program, --bytes-per-step, --curve, --point, --profile, --load-share, --device and --what-if \
+     (`nearfar predict --help`)";
 
 fn read_record(arguments: &PredictArguments) -> anyhow::Result<Record> {
     Ok(record_file::read_named_or_newest(arguments.record.as_deref())?.1)
@@ -122,6 +125,24 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     drop(waiting);
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
     tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
+}
+
+/// A machine with another memory, mode or link.
+fn of_change(arguments: &PredictArguments, change: &Change) -> anyhow::Result<ExitStatus> {
+    let record = read_record(arguments)?;
+    let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
+    let maximum = arguments.classes.gamma.clone().map_or_else(of_memory, Ok);
+    let link = arguments.classes.phi.as_ref();
+    let waiting = Waiting::new("fitting the model", None);
+    let found = what_if(&RecordFigures::new(&record), change, &maximum, link);
+    drop(waiting);
+    let answer = found.map_err(no_answer(change))?;
+    tell(arguments, &record, ("nearfar.predict-what-if/1", answer), changed_machine)
+}
+
+/// Why a change cannot be told.
+fn no_answer(change: &Change) -> impl Fn(Inapplicable) -> anyhow::Error {
+    move |why| anyhow!("{change} cannot be told: {why}{}", tried(&why))
 }
 
 /// Accesses beside traffic.

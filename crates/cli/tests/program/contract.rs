@@ -16,7 +16,7 @@ use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdi
 use nearfar_model::{
     Classes, CurveAnswer, Devices, Distribution, Exchanges, FlowPrediction, FlowSummary, Hybrid,
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
-    Strategy, Workloads,
+    Strategy, WhatIf, Workloads,
 };
 use nearfar_place::{FileList, MovedProcess, ProcessList, RunReport};
 use nearfar_record::{Line, Profile, ProgramProfile, Seal};
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 53] = [
+const FORMATS: [(&str, Generate); 54] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -66,6 +66,7 @@ const FORMATS: [(&str, Generate); 53] = [
     ("nearfar.predict-program/1", schema::<ModelResult<ProgramAnswer>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
+    ("nearfar.predict-what-if/1", schema::<ModelResult<WhatIf>>),
     ("nearfar.profile/1", schema::<Profile>),
     ("nearfar.program/1", schema::<ProgramProfile>),
     ("nearfar.ps/1", schema::<ProcessList>),

@@ -24,16 +24,33 @@ pub(crate) fn normal_checks(
 ) -> Vec<Check> {
     let name = maximum.as_ref().map_or("", |maximum| maximum.name.as_str());
     let mut checks = Vec::new();
-    let alike = groups(&of.bandwidth, |it| {
-        (it.read_share, discriminant(&it.verdict), explanation(&it.verdict))
+    // Memory that is slow is slow with writes too, which JSON tells.
+    let is_told = |it: &&HeldBandwidth| {
+        it.read_share == ReadShare::Reads
+            || !matches!(reads_of(of, it.memory_node), Some(BandwidthVerdict::Low { .. }))
+    };
+    let alike = groups(of.bandwidth.iter().filter(is_told), |it| {
+        let has_normal_reads = it.read_share != ReadShare::Reads
+            && reads_of(of, it.memory_node) == Some(&BandwidthVerdict::Normal);
+        let verdict = discriminant(&it.verdict);
+        (it.read_share, has_normal_reads, verdict, explanation(&it.verdict))
     });
-    checks.extend(alike.iter().filter_map(|(_, nodes)| odd_bandwidth(nodes, name)));
+    checks.extend(alike.iter().filter_map(|((_, has_normal_reads, ..), nodes)| {
+        odd_bandwidth(nodes, name, *has_normal_reads)
+    }));
     let alike = groups(&of.latency, |it| (it.verdict, it.envelope.of.as_str()));
     checks.extend(alike.iter().filter_map(|(_, nodes)| odd_latency(nodes)));
     checks.extend(of.other_package.iter().filter_map(odd_ratio));
     checks.extend(ordinary(of, name));
     checks.extend(of.not_held.iter().filter_map(not_held));
     checks
+}
+
+/// What became of a node's reads.
+fn reads_of(of: &Normality, node: u32) -> Option<&BandwidthVerdict> {
+    let reads =
+        of.bandwidth.iter().find(|it| it.memory_node == node && it.read_share == ReadShare::Reads);
+    reads.map(|it| &it.verdict)
 }
 
 /// `memory node 1`, `memory nodes 0-3`.
@@ -43,7 +60,7 @@ fn node_words(nodes: impl Iterator<Item = u32>) -> String {
     format!("memory {noun} {nodes}")
 }
 
-fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str) -> Option<Check> {
+fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str, has_normal_reads: bool) -> Option<Check> {
     let it = nodes.first()?;
     let rates = span(nodes.iter().map(|it| it.rate.value.0 / 1e9), |it| format_significant(it, 3));
     let reached = format!(
@@ -55,6 +72,13 @@ fn odd_bandwidth(nodes: &[&HeldBandwidth], maximum: &str) -> Option<Check> {
     );
     match &it.verdict {
         BandwidthVerdict::Normal => None,
+        BandwidthVerdict::Low { .. } if has_normal_reads => Some(check(
+            Standing::Warning,
+            format!("low with writes alone: {reached}; its reads are as elsewhere"),
+            Some(
+                "look at what writes cost more (firmware: mirroring, sparing, directories)".into(),
+            ),
+        )),
         BandwidthVerdict::Low { cores_may_limit, .. } => {
             let standing = if *cores_may_limit { Standing::Warning } else { Standing::Failed };
             let remedy = "look for missing or slow memory modules (`nearfar topo` as root, the \

@@ -3,6 +3,8 @@
 //! `cargo bench -p nearfar-reproduce --bench published`. Status 1 when a promise is missed.
 #![expect(clippy::unwrap_used, reason = "a program for developers that cannot go on panics")]
 
+mod changed;
+mod degraded;
 mod given_back;
 mod predicted;
 
@@ -20,8 +22,13 @@ const READ_SHARES: [(&str, f64); 5] =
 
 fn main() -> ExitCode {
     let machines = published_machines().unwrap();
-    let kept = [given_back::print_errors(&machines), predicted::print_errors(&machines)];
-    if kept == [true; 2] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let kept = [
+        given_back::print_errors(&machines),
+        predicted::print_errors(&machines),
+        changed::print_errors(),
+        degraded::print_counts(),
+    ];
+    if kept == [true; 4] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Sizes of relative errors.
