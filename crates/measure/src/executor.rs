@@ -79,7 +79,8 @@ pub struct Rates {
 /// widest first, or what a simulated machine names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfferedVariants {
-    /// Of the catalog's kernels and of arithmetic on registers, by name.
+    /// Of the catalog's kernels and of arithmetic on registers, by name, and of hand-overs by that of their
+    /// experiment.
     pub named: BTreeMap<String, Vec<String>>,
     /// Of every mix.
     pub mixes: Vec<String>,

@@ -134,14 +134,14 @@ pub fn hand_overs(figures: &RecordFigures<'_>) -> Vec<HandOverFigures> {
 /// The levels of a record.
 ///
 /// # Errors
-/// Where no pair of CPUs has a time.
+/// Where no pair of CPUs has a time that was not disturbed.
 pub fn exchanges(figures: &RecordFigures<'_>) -> Result<Exchanges, Inapplicable> {
     let pairs = hand_overs(figures);
     let machine = &figures.record().header.machine;
     let near = |by| on_first_node(machine, &pairs, by);
     let (store_load, compare_swap) = (near(HandOver::StoreLoad), near(HandOver::CompareSwap));
     if store_load.is_empty() {
-        return Err(Inapplicable::without(figures.record(), Experiment::Exchange));
+        return Err(no_times(figures, &pairs));
     }
     let levels = levels(&store_load, &compare_swap);
     let deviating = deviating(&levels, &store_load);
@@ -161,7 +161,19 @@ pub fn exchanges(figures: &RecordFigures<'_>) -> Result<Exchanges, Inapplicable>
     })
 }
 
-/// By both CPUs: how they lie, and the time.
+fn no_times(figures: &RecordFigures<'_>, pairs: &[HandOverFigures]) -> Inapplicable {
+    let without = Inapplicable::without(figures.record(), Experiment::Exchange);
+    if !pairs.iter().filter_map(|it| it.time.as_ref()).any(|time| time.only_disturbed) {
+        return without;
+    }
+    let why = "in every window one of the two CPUs ran something else, so that times are of waiting for it \
+               and not of a hand-over; measure on idle CPUs"
+        .into();
+    Inapplicable { why, ..without }
+}
+
+/// By both CPUs: how they lie, and the time; without pairs of which every window was disturbed, which wait
+/// for CPUs and not for lines.
 type Times<'a> = BTreeMap<[u32; 2], (Option<CpuRelation>, &'a Estimate<Nanoseconds>)>;
 
 /// Of each pair that has a time the one on a line of the first CPU's node, or what there is.
@@ -176,7 +188,8 @@ fn on_first_node<'a>(machine: &Machine, pairs: &'a [HandOverFigures], by: HandOv
     let of_way = || pairs.iter().filter(|it| it.place.by == by);
     let (own, others): (Vec<_>, Vec<_>) = of_way().partition(|it| is_own(&it.place));
     for pair in others.into_iter().chain(own) {
-        if let Some(time) = pair.time.as_ref().filter(|it| it.time.is_positive()) {
+        let counts = |it: &&AccessTime| it.time.is_positive() && !it.only_disturbed;
+        if let Some(time) = pair.time.as_ref().filter(counts) {
             let cpus = [pair.place.first_cpu, pair.place.second_cpu];
             times.insert(cpus, (pair.relation, &time.time));
         }

@@ -29,6 +29,11 @@ struct CpuPair {
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let all = pairs(setting);
     let name = Experiment::Exchange.as_str();
+    if setting.variants.of(name).is_empty() {
+        let text = "the file of this simulated machine says nothing of hand-overs ([exchange])";
+        let absent = vec![omitted(name, ReasonCode::NoVariant, text.into())];
+        return Planned { cases: Vec::new(), absent };
+    }
     if all.is_empty() {
         let text = format!(
             "this process may use one CPU ({}): nobody is there to hand a line to",
