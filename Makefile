@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages man clean
+.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages dist site workflows man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -55,6 +55,8 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
+	@$(STAGE) site $(MAKE) --no-print-directory site
+	@$(STAGE) workflows $(MAKE) --no-print-directory workflows
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
 	@scripts/install-packages build host
@@ -119,6 +121,17 @@ packages: web ## a wheel and Debian's packages into target, each tried in a fres
 	scripts/debian-packages
 	scripts/wheel
 	scripts/try-packages
+
+dist: packages ## a release into target/dist: packages (BESIDE=FOLDER: and those built elsewhere), sources, crates, an SBOM, sums
+	BESIDE="$(BESIDE)" scripts/dist
+
+site: ## the documents as a site, by mdBook, into target/site
+	@scripts/install-packages build
+	scripts/site
+
+workflows: ## hold .github/workflows against actionlint
+	@scripts/install-packages build workflows
+	scripts/check-workflows
 
 man: ## manual pages into target/man
 	mkdir -p target/man

@@ -13,7 +13,10 @@ const PACKAGE: &str = "node_modules/plotly.js-cartesian-dist-min";
 fn main() -> Result<(), Box<dyn Error>> {
     let web = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../web");
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={}", web.display());
+    // What is published as a crate has no `web`, and cargo would build it anew each time.
+    if web.exists() {
+        println!("cargo::rerun-if-changed={}", web.display());
+    }
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let library = if take(&web, &out)? {
         "Some(ChartLibrary { script: include_str!(\"library.js\"), \
@@ -26,6 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Whether there is a library; it and its licence are copied then.
 fn take(web: &Path, out: &Path) -> Result<bool, Box<dyn Error>> {
+    if !web.exists() {
+        return Ok(false);
+    }
     let known = fs::read_to_string(web.join("plotly.sha256"))?;
     let (hash, name) = known.trim().split_once("  ").ok_or("web/plotly.sha256 names no file")?;
     let Ok(script) = fs::read(web.join(PACKAGE).join(name)) else { return Ok(false) };

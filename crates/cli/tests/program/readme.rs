@@ -1,4 +1,4 @@
-//! What the README shows is what the program prints. In its indented blocks a line that begins with `$ ` is
+//! What the README and the guides show is what the program prints. In their indented blocks a line that begins with `$ ` is
 //! run by bash(1), and what stands below it is held against what it prints; `[..]` stands for any lines.
 //! `UPDATE_EXPECT=1` writes what a command prints below it, where no `[..]` stands.
 
@@ -14,13 +14,13 @@ const INDENT: &str = "    ";
 /// When everything is measured there.
 const WHEN: &str = "2026-11-24T12:00:00Z";
 
-/// A command, and what the README shows below it.
+/// A command, and what a document shows below it.
 struct Shown {
     command: String,
     lines: Vec<String>,
 }
 
-/// Lines of the README, and commands of its blocks with what they print.
+/// Lines of a document, and commands of its blocks with what they print.
 enum Piece {
     Text(String),
     Session(Shown),
@@ -57,13 +57,13 @@ fn is_shown(shown: &[String], said: &[&str]) -> bool {
     }
 }
 
-#[test]
-fn the_readme_shows_what_commands_print() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(&path).unwrap();
+/// What the document at `path` shows, held against what its commands print; how many there are.
+fn hold(path: &Path) -> usize {
+    let document = fs::read_to_string(path).unwrap();
     let updates = std::env::var_os("UPDATE_EXPECT").is_some();
+    let folder = path.file_stem().unwrap().to_str().unwrap().to_lowercase();
     let (mut written, mut commands, mut wrong) = (String::new(), 0, Vec::new());
-    for piece in pieces(&readme) {
+    for piece in pieces(&document) {
         let shown = match piece {
             Piece::Text(line) => {
                 written += &format!("{line}\n");
@@ -72,12 +72,12 @@ fn the_readme_shows_what_commands_print() {
             Piece::Session(shown) => shown,
         };
         commands += 1;
-        let command = format!("mkdir -p readme && cd readme && {}", shown.command);
+        let command = format!("mkdir -p {folder} && cd {folder} && {}", shown.command);
         let output = run(&mut line(&command));
         let said = without_what_varies(&(text(&output.stdout) + &text(&output.stderr)));
         let said = said.replace("TIME", WHEN);
         let said: Vec<&str> = said.trim_end().lines().collect();
-        // Behind the last command of a block empty lines are the README's.
+        // Behind the last command of a block empty lines are the document's.
         let own = shown.lines.iter().rev().take_while(|line| line.is_empty()).count();
         let (lines, after) = shown.lines.split_at(shown.lines.len() - own);
         written += &format!("{INDENT}$ {}\n", shown.command);
@@ -95,11 +95,32 @@ fn the_readme_shows_what_commands_print() {
             written += "\n";
         }
     }
-    assert!(wrong.is_empty(), "the README shows other lines than:\n{}", wrong.join("\n\n"));
-    assert!(commands >= 6, "{commands} commands");
+    assert!(wrong.is_empty(), "{folder} shows other lines than:\n{}", wrong.join("\n\n"));
     if updates {
         fs::write(path, written).unwrap();
     } else {
-        assert_eq!(written, readme, "a block of the README is not as it is read");
+        assert_eq!(written, document, "a block of {folder} is not as it is read");
     }
+    commands
+}
+
+#[test]
+fn the_readme_shows_what_commands_print() {
+    let commands = hold(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"));
+    assert!(commands >= 6, "{commands} commands");
+}
+
+/// Each is worked on a simulated machine.
+#[test]
+fn guides_show_what_commands_print() {
+    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides");
+    let mut held = 0;
+    for file in fs::read_dir(guides).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            assert!(hold(&path) > 0, "{} shows nothing that is run", path.display());
+            held += 1;
+        }
+    }
+    assert!(held >= 6, "{held} guides");
 }

@@ -21,6 +21,7 @@ const PROMISED: u64 = 95;
 /// What is taken away.
 #[derive(Clone, Copy)]
 enum Taken {
+    Nothing,
     /// Of the first node alone this share of what it carries is left.
     FirstNode(f64),
     /// Of every node.
@@ -40,11 +41,17 @@ enum Told {
 pub fn print_counts() -> bool {
     println!(
         "\nA channel, a speed of modules or a link taken away, {SEEDS} seeds: named, said that the cores limit first, not \
-         seen. Promised: of one node at least {PROMISED} of the first two.\n"
+         seen. Promised: of one node at least {PROMISED} of the first two, and of nothing at most {} named.\n",
+        SEEDS - PROMISED
     );
     println!(
-        "{:20} | {:>17} | {:>17} | {:>17} | {:>17}",
-        "machine", "channel of a node", "speed of a node", "channel of all", "third of links"
+        "{:20} | {:>17} | {:>17} | {:>17} | {:>17} | {:>17}",
+        "machine",
+        "nothing",
+        "channel of a node",
+        "speed of a node",
+        "channel of all",
+        "third of links"
     );
     let mut kept = true;
     for (name, module, channels) in MEMORY {
@@ -56,6 +63,7 @@ pub fn print_counts() -> bool {
         let channel = f64::from(channels - 1) / f64::from(channels);
         let mut cells = Vec::new();
         for taken in [
+            Taken::Nothing,
             Taken::FirstNode(channel),
             Taken::FirstNode(speed),
             Taken::AllNodes(channel),
@@ -70,8 +78,11 @@ pub fn print_counts() -> bool {
             let count = |of: Told| told.iter().filter(|it| **it == of).count();
             let [named, cores, nothing] = [Told::Named, Told::CoresLimit, Told::Nothing].map(count);
             cells.push(format!("{named:>5} {cores:>5} {nothing:>5}"));
-            let is_promised = matches!(taken, Taken::FirstNode(_));
-            kept &= !is_promised || (named + cores) as u64 >= PROMISED;
+            kept &= match taken {
+                Taken::Nothing => named as u64 <= SEEDS - PROMISED,
+                Taken::FirstNode(_) => (named + cores) as u64 >= PROMISED,
+                Taken::AllNodes(_) | Taken::Links(_) => true,
+            };
         }
         println!("{name:20} | {}", cells.join(" | "));
     }
@@ -83,6 +94,7 @@ fn degraded(machine: &SimulatedMachine, taken: Taken) -> Option<SimulatedMachine
     let ordinary = machine.machine.nodes.iter().filter(|node| node.kind.may_be_ordinary());
     let nodes: Vec<u32> = ordinary.map(|node| node.os_index).collect();
     match taken {
+        Taken::Nothing => Some(machine.clone()),
         Taken::FirstNode(left) => (nodes.len() > 1).then(|| slower(machine, &nodes[..1], left)),
         Taken::AllNodes(left) => Some(slower(machine, &nodes, left)),
         Taken::Links(left) => {
@@ -122,7 +134,9 @@ fn told(
     let (twins, normal) = (twins(&figures), normality(&figures, maximum));
     match taken {
         Taken::Links(_) => told_of_links(&twins, &normal),
-        Taken::FirstNode(_) | Taken::AllNodes(_) => told_of_memory(&twins, &normal),
+        Taken::Nothing | Taken::FirstNode(_) | Taken::AllNodes(_) => {
+            told_of_memory(&twins, &normal)
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) const KEY: &str = "braithwaite2012";
 
 impl PaperFacts for Facts {
     const KEY: &'static str = KEY;
-    const FILE: &'static str = include_str!("../../../../papers/braithwaite2012.json");
+    const FILE: &'static str = include_str!("../../papers/braithwaite2012.json");
     type Measured = Measured;
 
     fn check(&self) -> Result<(), String> {

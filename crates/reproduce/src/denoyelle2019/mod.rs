@@ -20,7 +20,7 @@ pub(crate) const KEY: &str = "denoyelle2019";
 
 impl PaperFacts for Facts {
     const KEY: &'static str = KEY;
-    const FILE: &'static str = include_str!("../../../../papers/denoyelle2019.json");
+    const FILE: &'static str = include_str!("../../papers/denoyelle2019.json");
     type Measured = Measured;
 
     fn check(&self) -> Result<(), String> {

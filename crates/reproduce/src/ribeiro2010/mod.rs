@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "ribeiro2010";
 
 impl PaperFacts for Facts {
     const KEY: &'static str = KEY;
-    const FILE: &'static str = include_str!("../../../../papers/ribeiro2010.json");
+    const FILE: &'static str = include_str!("../../papers/ribeiro2010.json");
     type Measured = Machines<Measured>;
 
     fn check(&self) -> Result<(), String> {

@@ -26,7 +26,7 @@ const FITTED: [(usize, usize); 4] = [(1, 1), (2, 2), (4, 1), (4, 4)];
 
 impl PaperFacts for Facts {
     const KEY: &'static str = KEY;
-    const FILE: &'static str = include_str!("../../../../papers/saad2022.json");
+    const FILE: &'static str = include_str!("../../papers/saad2022.json");
     type Measured = Machine;
 
     fn check(&self) -> Result<(), String> {

@@ -16,7 +16,7 @@ pub(crate) const KEY: &str = "vladimirov2012";
 
 impl PaperFacts for Facts {
     const KEY: &'static str = KEY;
-    const FILE: &'static str = include_str!("../../../../papers/vladimirov2012.json");
+    const FILE: &'static str = include_str!("../../papers/vladimirov2012.json");
     type Measured = Runs;
 
     fn check(&self) -> Result<(), String> {
