@@ -11,7 +11,8 @@ use nearfar_document::{
     AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, Report, ReportChoices, Room,
     model_answer, write_csv, write_markdown, write_metrics,
 };
-use nearfar_flow::read_machine;
+use nearfar_flow::{HandOvers, read_machine};
+use nearfar_machine::CpuRelation;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{

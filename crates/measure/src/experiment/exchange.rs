@@ -31,7 +31,7 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let name = Experiment::Exchange.as_str();
     if setting.variants.of(name).is_empty() {
         let text = "the file of this simulated machine says nothing of hand-overs ([exchange])";
-        let absent = vec![omitted(name, ReasonCode::NoVariant, text.into())];
+        let absent = vec![omitted(name, ReasonCode::NoVariant, text)];
         return Planned { cases: Vec::new(), absent };
     }
     if all.is_empty() {
