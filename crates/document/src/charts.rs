@@ -5,6 +5,7 @@ mod cache_domains;
 mod comparison;
 mod devices;
 mod drawn_devices;
+mod exchange;
 mod fleet;
 mod heat_map;
 mod hybrid;
@@ -121,6 +122,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Chart> {
     [
         pairs::charts(sources),
         latency::charts(sources),
+        exchange::charts(sources),
         scaling::charts(sources),
         sharing::charts(sources),
         links::charts(sources),

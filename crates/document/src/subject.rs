@@ -15,6 +15,7 @@ pub(crate) mod devices;
 mod distribution;
 mod doctor;
 mod environment;
+pub(crate) mod exchange;
 mod figures;
 mod files;
 pub(crate) mod fleet;

@@ -12,7 +12,7 @@ use crate::layout::lay_out_machine;
 use crate::machine_file::{KernelBehaviour, KernelEntry, MachineFile, check_variants, required};
 use crate::pair_selection::Pairs;
 use crate::simulated_machine::SimulatedMachine;
-use crate::{cache_roof, hybrid, latency, origin, simulated_device};
+use crate::{cache_roof, exchange, hybrid, latency, origin, simulated_device};
 
 /// From below what any core runs at to above it.
 const GHZ: RangeInclusive<f64> = 0.01..=100.0;
@@ -46,6 +46,7 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
         roofs: cache_roof::roofs(&file, &machine, &variants, saturation)?,
         flops: flops(&file, &variants)?,
         core_ghz,
+        exchange: exchange::hand_overs(&file)?,
         latency: latency::latency(&file, &machine, &pairs)?,
         overlaps: hybrid::overlaps(&file, &machine)?,
         hubs,

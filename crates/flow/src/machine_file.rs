@@ -40,6 +40,7 @@ pub(crate) struct MachineFile {
     pub flops: BTreeMap<String, ByVariant>,
     pub latency: Vec<LatencyEntry>,
     pub chase: ChaseEntry,
+    pub exchange: ExchangeEntry,
     pub queue: QueueEntry,
     pub curve: Vec<CurveEntry>,
     pub overlap: Vec<OverlapEntry>,
@@ -196,6 +197,17 @@ pub(crate) struct ChaseEntry {
     pub memory_side_ns: Option<f64>,
     pub base_pages_ns: Option<f64>,
     pub huge_pages_ns: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExchangeEntry {
+    pub same_core_ns: Option<f64>,
+    pub same_l3_ns: Option<f64>,
+    pub same_node_ns: Option<f64>,
+    pub same_package_ns: Option<f64>,
+    pub other_package_ns: Option<f64>,
+    pub compare_swap: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -7,6 +7,7 @@ use nearfar_machine::{CpuSet, Machine};
 use crate::cache_roof::{self, CacheRoof, LEVELS, MEMORY_SIDE_LEVEL};
 use crate::capacities::Capacities;
 use crate::error::FlowError;
+use crate::exchange::HandOvers;
 use crate::fault::Fault;
 use crate::hybrid::{HybridBytes, Overlap};
 use crate::latency::Latency;
@@ -45,6 +46,8 @@ pub struct SimulatedMachine {
     pub core_ghz: Option<f64>,
     /// How long accesses take.
     pub latency: Latency,
+    /// How long two CPUs take to hand a line to each other.
+    pub exchange: HandOvers,
     /// How accesses to two memories overlap; of several for one initiator and pair the last holds.
     pub overlaps: Vec<Overlap>,
     /// What its devices share on their way to memory.

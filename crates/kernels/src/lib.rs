@@ -10,6 +10,7 @@
 //!   stores and arithmetic. They are assembled when they are asked for.
 //! * [`add_in_sequence`] tells the clock at which a core runs.
 //! * [`Chase`] follows pointers through memory, each of which says where the next one is.
+//! * [`ExchangedLine`] is handed back and forth between two CPUs.
 //!
 //! ```
 //! use nearfar_kernels::{Constants, Operands, Pattern, find};
@@ -33,6 +34,7 @@ mod chase;
 mod checksum;
 mod constants;
 mod cycle;
+mod exchange;
 mod generated;
 mod line;
 mod operands;
@@ -50,6 +52,7 @@ pub use chase::{Chase, Laying};
 pub use checksum::Checksum;
 pub use constants::Constants;
 pub use cycle::Cycle;
+pub use exchange::{ExchangedLine, Handing, Side};
 pub use generated::{
     Arithmetic, FlopLoop, FlopOperation, Flops, InvalidMix, Mix, MixLoop, Precision, UnknownFlops,
 };

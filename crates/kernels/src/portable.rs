@@ -5,6 +5,8 @@
 //! instruction.
 
 use std::ptr;
+#[cfg(any(test, not(target_arch = "x86_64")))]
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Checksum, Constants, Operands, Operation};
 
@@ -98,6 +100,38 @@ pub(crate) unsafe fn follow(mut place: usize, accesses: u64) -> usize {
         place = unsafe { ptr::read_volatile(pointer) };
     }
     place
+}
+
+/// Waits for a turn by loads and writes the next, so many times, each turn two above the one
+/// before. Ends early where a turn does not come within `patience` loads; gives how many were left.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(crate) fn write_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {
+    take_turns(turn, times, patience, |turn| {
+        let is_there = count.load(Ordering::Acquire) == turn;
+        if is_there {
+            count.store(turn + 1, Ordering::Release);
+        }
+        is_there
+    })
+}
+
+/// The same by compare-and-swap, which waits and writes in one.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(crate) fn swap_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {
+    take_turns(turn, times, patience, |turn| {
+        count.compare_exchange(turn, turn + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    })
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[inline(always)]
+fn take_turns(turn: u64, times: u64, patience: u64, take: impl Fn(u64) -> bool) -> u64 {
+    for done in 0..times {
+        if !(0..patience).any(|_| take(turn + 2 * done)) {
+            return times - done;
+        }
+    }
+    0
 }
 
 fn xor(b: &[f64]) -> u64 {

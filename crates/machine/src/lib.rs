@@ -7,6 +7,7 @@
 
 mod accelerator;
 mod binding;
+mod cpu_relation;
 mod fnv1a;
 mod index_set;
 mod initiator;
@@ -25,6 +26,7 @@ mod theoretical_maximum;
 
 pub use accelerator::{AbsentBackend, Accelerator, Backend, HostMemory, TransferDirection};
 pub use binding::{Binding, BindingError, MemoryPolicy};
+pub use cpu_relation::CpuRelation;
 pub use fnv1a::Fnv1a;
 pub use index_set::{CpuGroupSet, CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
 pub use initiator::{CpuGroup, GroupBy, Initiator};

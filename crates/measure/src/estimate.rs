@@ -137,6 +137,7 @@ fn case_seconds(
                 longest = longest.max(workload_seconds(workload, rates.stream * gain / slowdown));
                 ready += bytes / rates.touch + bytes / 4096.0 * PER_PAGE;
             }
+            Actor::Exchange(_) => ready += pages,
             Actor::Compute(_) | Actor::Command(_) => {}
         }
     }
@@ -158,6 +159,7 @@ fn per_page(actor: &Actor) -> f64 {
     let pages = match actor {
         Actor::Stream(stream) => stream.pages,
         Actor::Chase(chase) => chase.pages,
+        Actor::Exchange(exchange) => exchange.pages,
         Actor::Transfer(transfer) => transfer.pages,
         Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => return 0.0,
     };
@@ -175,6 +177,7 @@ fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
             (vec![Some(&stream.binding.memory), stream.write_memory.as_ref()], stream.pages)
         }
         Actor::Chase(chase) => (vec![Some(&chase.binding.memory)], chase.pages),
+        Actor::Exchange(exchange) => (vec![Some(&exchange.binding.memory)], exchange.pages),
         Actor::Transfer(transfer) if transfer.peer.is_none() => {
             (vec![Some(&transfer.binding.memory)], transfer.pages)
         }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use nearfar_kernels::Mix;
 use nearfar_machine::HostMemory;
 use nearfar_record::{
-    ActorSample, Case, Chase, CommandRun, Disturbance, Executor as ExecutorKind, PageSizes, Proof,
-    Reason, ThreadSample, TrafficMethod, Transfer, TransferSample, WorkloadRun,
+    ActorSample, Case, Chase, CommandRun, Disturbance, Exchange, Executor as ExecutorKind,
+    HandOver, PageSizes, Proof, Reason, ThreadSample, TrafficMethod, Transfer, TransferSample,
+    WorkloadRun,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -78,7 +79,8 @@ pub struct Rates {
 /// widest first, or what a simulated machine names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfferedVariants {
-    /// Of the catalog's kernels and of arithmetic on registers, by name.
+    /// Of the catalog's kernels and of arithmetic on registers, by name, and of hand-overs by that of their
+    /// experiment.
     pub named: BTreeMap<String, Vec<String>>,
     /// Of every mix.
     pub mixes: Vec<String>,
@@ -214,6 +216,22 @@ pub(crate) fn chase_sample(thread: ThreadSample, placement: Placement) -> ActorS
         traffic_bytes_min: traffic,
         traffic_bytes_max: traffic,
         traffic_method: TrafficMethod::Lines,
+        ..sample
+    }
+}
+
+/// The sample of two threads that handed a line to each other, each hand-over counted as 8 bytes. All
+/// of it can have stayed in caches.
+pub(crate) fn exchange_sample(
+    by: HandOver,
+    threads: Vec<ThreadSample>,
+    placement: Placement,
+) -> ActorSample {
+    const LINE: u64 = 64;
+    let sample = sample_of(by.as_str(), Exchange::VARIANT, threads, placement);
+    ActorSample {
+        traffic_bytes_max: sample.accesses * LINE,
+        traffic_method: TrafficMethod::Cached,
         ..sample
     }
 }

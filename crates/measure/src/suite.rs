@@ -48,7 +48,9 @@ pub fn suite_experiments(suite: Suite) -> Vec<Experiment> {
         Suite::Quick => vec![Experiment::Pairs, Experiment::Latency],
         // Programs take minutes: they are measured where they are asked for.
         Suite::Standard | Suite::Full => {
-            let wanted = |experiment: &Experiment| *experiment != Experiment::Workloads;
+            let wanted = |experiment: &Experiment| {
+                !matches!(experiment, Experiment::Workloads | Experiment::Exchange)
+            };
             Experiment::OF_MACHINE.into_iter().filter(wanted).collect()
         }
     }

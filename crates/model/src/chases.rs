@@ -186,6 +186,13 @@ fn crossing(case: CaseFigures<'_>) -> Option<[f64; 2]> {
     (useful > 0 && least > 0).then(|| [least, most].map(|bytes| bytes as f64 / useful as f64))
 }
 
+/// Time of an access of a case's first actor; `None` without samples, and where a round had no access.
+pub(crate) fn access_time(case: CaseFigures<'_>) -> Option<AccessTime> {
+    let times = times_by_round(case);
+    let is_whole = times.iter().all(|ns| ns.is_finite());
+    estimate_median(&times).filter(|_| is_whole).map(|ns| with_samples(&ns, case))
+}
+
 /// ns of an access in each round; infinite in one without an access.
 fn times_by_round(case: CaseFigures<'_>) -> Vec<f64> {
     const ACCESS_BYTES: f64 = 8.0;

@@ -14,6 +14,7 @@ mod device_classes;
 mod devices;
 mod distribution;
 mod evidence;
+mod exchange;
 mod flow;
 mod hidden_level;
 mod histogram;
@@ -85,6 +86,10 @@ pub use distribution::{
     SpreadVerdict, ThreadAdvice, ThreadSettings, distribution,
 };
 pub use evidence::Evidence;
+pub use exchange::{
+    DeviatingPair, ExchangeLevel, Exchanges, GroupHandOver, HandOverFigures, LEVEL_SPAN, exchanges,
+    hand_overs,
+};
 pub use flow::{
     FilledPart, Fitted, FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowKernel,
     FlowLayout, FlowLink, FlowParameter, FlowPart, FlowPlacement, FlowPrediction, FlowStream,

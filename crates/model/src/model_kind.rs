@@ -12,6 +12,7 @@ use crate::classes::{Classes, NoClasses, classes};
 use crate::device_classes::DeviceClassRule;
 use crate::devices::{Devices, devices};
 use crate::distribution::{Distribution, distribution};
+use crate::exchange::{Exchanges, exchanges};
 use crate::flow::{FlowSummary, flow};
 use crate::hybrid::{Hybrid, OverlapBounds, hybrid};
 use crate::inapplicable::Inapplicable;
@@ -31,6 +32,8 @@ pub enum ModelKind {
     Classes,
     /// NUMA factor, and the time of an access under load.
     Latency,
+    /// How long two CPUs take to hand a cache line to each other.
+    Exchange,
     /// Local and remote threads on one memory node.
     Sharing,
     /// What limits an initiator at each arithmetic intensity.
@@ -67,6 +70,7 @@ pub struct Unavailable {
 pub enum FittedModel {
     Classes(Box<Classes>),
     Latency(Box<Latency>),
+    Exchange(Box<Exchanges>),
     Sharing(Box<Sharing>),
     Roofline(Box<Roofline>),
     Hybrid(Box<Hybrid>),
@@ -82,6 +86,7 @@ impl FittedModel {
         match self {
             Self::Classes(_) => ModelKind::Classes,
             Self::Latency(_) => ModelKind::Latency,
+            Self::Exchange(_) => ModelKind::Exchange,
             Self::Sharing(_) => ModelKind::Sharing,
             Self::Roofline(_) => ModelKind::Roofline,
             Self::Hybrid(_) => ModelKind::Hybrid,
@@ -114,9 +119,10 @@ impl Default for ModelChoices {
 
 impl ModelKind {
     /// All, in the order in which they are printed.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Classes,
         Self::Latency,
+        Self::Exchange,
         Self::Sharing,
         Self::Roofline,
         Self::Hybrid,
@@ -150,6 +156,7 @@ impl ModelKind {
                 Err(choice) => return Err(choice),
             },
             Self::Latency => latency(figures).map(Box::new).map(FittedModel::Latency),
+            Self::Exchange => exchanges(figures).map(Box::new).map(FittedModel::Exchange),
             Self::Sharing => sharing(figures).map(Box::new).map(FittedModel::Sharing),
             Self::Roofline => roofline(figures).map(Box::new).map(FittedModel::Roofline),
             Self::Hybrid => {

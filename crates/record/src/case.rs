@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
 use crate::coordinates::{Coordinates, Roof};
+use crate::exchange::Exchange;
 use crate::experiment::Rounds;
 use crate::header::Inputs;
 use crate::transfer::Transfer;
@@ -35,6 +36,8 @@ pub enum Actor {
     Stream(Stream),
     /// One thread that follows pointers.
     Chase(Chase),
+    /// Two threads that hand one cache line to each other.
+    Exchange(Exchange),
     /// Threads that compute on registers.
     Compute(Compute),
     /// One thread that lets a device copy.
@@ -162,6 +165,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => &stream.kernel,
             Self::Chase(_) => Chase::KERNEL,
+            Self::Exchange(exchange) => exchange.by.as_str(),
             Self::Compute(compute) => &compute.kernel,
             Self::Transfer(transfer) => transfer.direction.as_str(),
             Self::Command(command) => &command.label,
@@ -174,6 +178,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => &stream.variant,
             Self::Chase(_) => Chase::VARIANT,
+            Self::Exchange(_) => Exchange::VARIANT,
             Self::Compute(compute) => &compute.variant,
             Self::Transfer(transfer) => transfer.backend.as_str(),
             Self::Command(_) => Command::VARIANT,
@@ -186,6 +191,9 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.threads,
             Self::Chase(_) | Self::Transfer(_) => 1,
+            Self::Exchange(exchange) => {
+                u32::try_from(exchange.thread_cpus.len()).unwrap_or(u32::MAX)
+            }
             Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
             Self::Workload(workload) => {
                 u32::try_from(workload.thread_cpus.len()).unwrap_or(u32::MAX)
@@ -199,6 +207,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => &stream.thread_cpus,
             Self::Chase(chase) => std::slice::from_ref(&chase.thread_cpu),
+            Self::Exchange(exchange) => &exchange.thread_cpus,
             Self::Compute(compute) => &compute.thread_cpus,
             Self::Transfer(transfer) => std::slice::from_ref(&transfer.thread_cpu),
             Self::Workload(workload) => &workload.thread_cpus,
@@ -211,6 +220,7 @@ impl Actor {
         match self {
             Self::Stream(Stream { binding, .. })
             | Self::Chase(Chase { binding, .. })
+            | Self::Exchange(Exchange { binding, .. })
             | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => &binding.cpus,
             Self::Compute(compute) => &compute.cpus,
@@ -224,6 +234,7 @@ impl Actor {
             Self::Transfer(transfer) if transfer.direction == TransferDirection::ToPeer => None,
             Self::Stream(Stream { binding, .. })
             | Self::Chase(Chase { binding, .. })
+            | Self::Exchange(Exchange { binding, .. })
             | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => Some(&binding.memory),
             Self::Workload(workload) => workload.memory(),
@@ -237,6 +248,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.working_set_bytes,
             Self::Chase(chase) => chase.working_set_bytes,
+            Self::Exchange(_) => Exchange::PAGE_BYTES,
             Self::Transfer(transfer) => transfer.memory_bytes(),
             Self::Workload(workload) => workload.working_set_bytes,
             Self::Compute(_) | Self::Command(_) => 0,
@@ -249,7 +261,11 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.llc_multiple,
             Self::Chase(chase) => chase.llc_multiple,
-            Self::Compute(_) | Self::Transfer(_) | Self::Command(_) | Self::Workload(_) => None,
+            Self::Exchange(_)
+            | Self::Compute(_)
+            | Self::Transfer(_)
+            | Self::Command(_)
+            | Self::Workload(_) => None,
         }
     }
 
@@ -257,7 +273,11 @@ impl Actor {
     pub fn is_pinned(&self) -> bool {
         match self {
             Self::Stream(stream) => stream.pinning != Pinning::Unbound,
-            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) | Self::Workload(_) => true,
+            Self::Chase(_)
+            | Self::Exchange(_)
+            | Self::Compute(_)
+            | Self::Transfer(_)
+            | Self::Workload(_) => true,
             Self::Command(_) => false,
         }
     }
@@ -267,6 +287,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => Some(stream),
             Self::Chase(_)
+            | Self::Exchange(_)
             | Self::Compute(_)
             | Self::Transfer(_)
             | Self::Command(_)
@@ -314,9 +335,19 @@ impl Case {
     }
 
     /// Whether the clock of the cores matters to its figures: what caches and arithmetic give,
-    /// and the time of an access.
+    /// and the time of an access or a hand-over.
     pub fn depends_on_clock(&self) -> bool {
-        !self.is_on_memory() || self.actors.iter().any(|actor| matches!(actor, Actor::Chase(_)))
+        !self.is_on_memory() || self.has_access_time()
+    }
+
+    /// Whether an access is what its first actor is there for: a load of a chase, a hand-over.
+    pub fn is_of_access_time(&self) -> bool {
+        matches!(self.actors.first(), Some(Actor::Chase(_) | Actor::Exchange(_)))
+    }
+
+    fn has_access_time(&self) -> bool {
+        let has = |actor: &Actor| matches!(actor, Actor::Chase(_) | Actor::Exchange(_));
+        self.actors.iter().any(has)
     }
 
     /// Whether caches can have answered all of what the actor at this position asked for: its
@@ -324,6 +355,7 @@ impl Case {
     pub fn may_be_cached(&self, position: usize) -> bool {
         match self.actors.get(position) {
             Some(Actor::Chase(chase)) => chase.llc_multiple.is_none_or(|multiple| multiple < 1.0),
+            Some(Actor::Exchange(_)) => true,
             _ => !self.is_on_memory(),
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::Pages;
 use crate::device_coordinates::DeviceCoordinates;
+use crate::exchange::HandOver;
 use crate::experiment::Experiment;
 
 /// A case's place in an experiment.
@@ -29,6 +30,8 @@ pub enum Coordinates {
     Mixes(MixCoordinates),
     /// The time of an access.
     Latency(LatencyCoordinates),
+    /// A line that two CPUs hand to each other.
+    Exchange(ExchangeCoordinates),
     /// Transfers to and from devices.
     Devices(DeviceCoordinates),
     /// A program at a placement.
@@ -48,6 +51,7 @@ impl Coordinates {
             Self::Hybrid(_) => Experiment::Hybrid,
             Self::Mixes(_) => Experiment::Mixes,
             Self::Latency(_) => Experiment::Latency,
+            Self::Exchange(_) => Experiment::Exchange,
             Self::Devices(_) => Experiment::Devices,
             Self::Commands(_) => Experiment::Commands,
             Self::Workloads(_) => Experiment::Workloads,
@@ -97,6 +101,20 @@ pub enum Stage {
     Screening,
     /// Part of the result.
     Matrix,
+}
+
+/// A line that two CPUs hand to each other.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeCoordinates {
+    /// The CPU that begins.
+    pub first_cpu: u32,
+    /// The CPU that answers.
+    pub second_cpu: u32,
+    /// The node whose memory the line is in.
+    pub memory_node: u32,
+    pub by: HandOver,
 }
 
 /// Threads over the whole machine, on memory that they touched first (vladimirov2012).

@@ -28,6 +28,8 @@ pub enum Experiment {
     Mixes,
     /// How long one access takes, alone and beside traffic.
     Latency,
+    /// How long two CPUs take to hand a cache line to each other.
+    Exchange,
     /// Transfers between every memory node and every device (braithwaite2012, algorithm 3).
     Devices,
     /// The papers' programs, each at every class of placement and by every strategy
@@ -38,7 +40,7 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -47,6 +49,7 @@ impl Experiment {
         Self::Hybrid,
         Self::Mixes,
         Self::Latency,
+        Self::Exchange,
         Self::Devices,
         Self::Workloads,
         Self::Commands,
@@ -54,7 +57,7 @@ impl Experiment {
 
     /// Those that characterize a machine, in the order in which they are measured: their cases
     /// follow from it alone.
-    pub const OF_MACHINE: [Self; 10] = {
+    pub const OF_MACHINE: [Self; 11] = {
         let [of_machine @ .., _commands] = Self::ALL;
         of_machine
     };

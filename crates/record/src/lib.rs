@@ -17,6 +17,7 @@ mod device_coordinates;
 mod disturbance;
 mod environment;
 mod estimate;
+mod exchange;
 mod experiment;
 mod frame_reader;
 mod frame_writer;
@@ -48,10 +49,10 @@ pub use command::{
 };
 pub use contradiction::History;
 pub use coordinates::{
-    Affinity, ChaseWalk, CommandCoordinates, Coordinates, HybridCoordinates, HybridPoint,
-    LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates,
-    Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates,
-    Stage, TransferKind, Way, WorkloadCoordinates,
+    Affinity, ChaseWalk, CommandCoordinates, Coordinates, ExchangeCoordinates, HybridCoordinates,
+    HybridPoint, LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit,
+    PairCoordinates, Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates,
+    SharingCoordinates, Stage, TransferKind, Way, WorkloadCoordinates,
 };
 pub use counter::{RunCount, TriedCounter, counted_ratio, counted_share};
 pub use device_coordinates::{
@@ -60,6 +61,7 @@ pub use device_coordinates::{
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
 pub use estimate::{Estimate, Median, Outcome};
+pub use exchange::{Exchange, HandOver};
 pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Appended, Finished, Line, Resumed, Warning};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy, PlacementStrategy};
 use nearfar_record::{
     Actor, Affinity, ArrayPlacement, Case, ChaseWalk, Command, CommandCoordinates, Coordinates,
-    HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad, PageSplit, Pages,
-    PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose, ScalingCoordinates,
-    SharingCoordinates, Stage, Stream, Workload, WorkloadCoordinates,
+    Exchange, ExchangeCoordinates, HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad,
+    PageSplit, Pages, PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose,
+    ScalingCoordinates, SharingCoordinates, Stage, Stream, Workload, WorkloadCoordinates,
 };
 
 use crate::actor::{chase, compute, stream};
@@ -120,6 +120,7 @@ pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
         Coordinates::Latency(place) => of_latency(machine, place),
         Coordinates::Commands(place) => of_command(machine, place),
         Coordinates::Workloads(place) => of_workload(machine, place),
+        Coordinates::Exchange(place) => of_exchange(place),
         Coordinates::Links(_) | Coordinates::Mixes(_) | Coordinates::Devices(_) => {
             (place.experiment().to_string(), Vec::new())
         }
@@ -231,6 +232,21 @@ fn of_latency(machine: &Machine, place: &LatencyCoordinates) -> (String, Vec<Act
         id = format!("{id}/pause{pause_cycles}");
     }
     (id, actors)
+}
+
+fn of_exchange(place: &ExchangeCoordinates) -> (String, Vec<Actor>) {
+    let &ExchangeCoordinates { first_cpu, second_cpu, memory_node, by } = place;
+    let actor = Exchange {
+        binding: Binding {
+            cpus: [first_cpu, second_cpu].into_iter().collect(),
+            memory: MemoryPolicy::Preferred(memory_node),
+        },
+        thread_cpus: vec![first_cpu, second_cpu],
+        by,
+        pages: Pages::Small,
+    };
+    let id = format!("exchange/cpu{first_cpu}/cpu{second_cpu}/node{memory_node}/{by}");
+    (id, vec![Actor::Exchange(actor)])
 }
 
 fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Actor>) {

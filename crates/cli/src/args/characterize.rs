@@ -22,7 +22,7 @@ const SUITES: [Choice<Suite>; 3] = [
     (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
 ];
 
-pub const EXPERIMENTS: [Choice<Experiment>; 10] = [
+pub const EXPERIMENTS: [Choice<Experiment>; 11] = [
     (Experiment::Pairs, "every group of cores against every memory node"),
     (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
     (Experiment::Sharing, "local and remote threads together on one memory node"),
@@ -31,6 +31,10 @@ pub const EXPERIMENTS: [Choice<Experiment>; 10] = [
     (Experiment::Hybrid, "loads and stores over a fast and a slow memory"),
     (Experiment::Mixes, "random sets of streams"),
     (Experiment::Latency, "the time of an access, alone and under load"),
+    (
+        Experiment::Exchange,
+        "how long two CPUs take to hand a cache line to each other; in no suite: --only",
+    ),
     (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
     (
         Experiment::Workloads,

@@ -10,9 +10,10 @@ use nearfar_units::parse_share;
 use super::choice::{Choice, kernels, one_of, variants};
 use crate::output::AnswerForm;
 
-const MODELS: [Choice<ModelKind>; 10] = [
+const MODELS: [Choice<ModelKind>; 11] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
     (ModelKind::Latency, "NUMA factor, and the time of an access under load"),
+    (ModelKind::Exchange, "how long two CPUs take to hand a cache line to each other"),
     (ModelKind::Sharing, "local and remote threads on one memory node"),
     (ModelKind::Roofline, "what limits an initiator at each arithmetic intensity"),
     (ModelKind::Hybrid, "loads and stores over a fast and a slow memory"),

@@ -45,7 +45,7 @@ fn experiments(user: User) -> Run {
 fn experiments_of_memory(user: User) -> Vec<Run> {
     let of_memory = Run {
         name: "experiments of memory",
-        only: "scaling,sharing,links,hybrid,mixes,latency",
+        only: "scaling,sharing,links,hybrid,mixes,latency,exchange",
         ..experiments(user)
     };
     // The variant without generated loops has the roofs of memory and caches only.

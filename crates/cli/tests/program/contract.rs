@@ -14,7 +14,7 @@ use nearfar_document::{
 };
 use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
-    Classes, CurveAnswer, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid,
+    Classes, CurveAnswer, Devices, Distribution, Exchanges, FlowPrediction, FlowSummary, Hybrid,
     HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
     Strategy, WhatIf, Workloads,
 };
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 53] = [
+const FORMATS: [(&str, Generate); 54] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -43,6 +43,7 @@ const FORMATS: [(&str, Generate); 53] = [
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorChecks>),
     ("nearfar.dry-run/1", schema::<DryRun>),
+    ("nearfar.exchange/1", schema::<ModelResult<Exchanges>>),
     ("nearfar.files/1", schema::<FileList>),
     ("nearfar.fleet-compare/1", schema::<FleetComparison>),
     ("nearfar.fleet-drift/1", schema::<FleetDrift>),

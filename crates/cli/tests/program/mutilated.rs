@@ -11,7 +11,8 @@ use nearfar_document::{
     AdvisedPlacement, Comparison, ModelResult, ModelsOfRecord, Report, ReportChoices, Room,
     model_answer, write_csv, write_markdown, write_metrics,
 };
-use nearfar_flow::read_machine;
+use nearfar_flow::{HandOvers, read_machine};
+use nearfar_machine::CpuRelation;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
@@ -29,7 +30,13 @@ const TRIALS: u64 = 6;
 const MACHINES: [&str; 5] = ["e5520", "knl-flat", "itanium2", "e7-4870", "amd-2p"];
 
 fn measured(machine: &str) -> Record {
-    let machine = read_machine(machine).unwrap();
+    let mut machine = read_machine(machine).unwrap();
+    let ns = [
+        (CpuRelation::SameCore, 9.0),
+        (CpuRelation::SameL3, 24.0),
+        (CpuRelation::OtherPackage, 240.0),
+    ];
+    machine.exchange = HandOvers { ns: ns.into(), compare_swap: Some(1.2) };
     let accelerators = machine.devices.iter().map(|device| device.accelerator.clone()).collect();
     let inputs = Inputs {
         min_rounds: 3,

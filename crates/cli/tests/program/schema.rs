@@ -96,7 +96,7 @@ const FAULTY: &str = "extends = \"two-socket-8-nodes\"\nname = \"faulty\"\ntitle
                       [[fault]]\nkind = \"full_memory\"\nnode = 2\n";
 
 /// What is asked of each record that a simulated machine gives.
-const QUESTIONS: [(&str, &[&str]); 6] = [
+const QUESTIONS: [(&str, &[&str]); 7] = [
     (
         "--simulate amd-2p --suite standard --runs 30",
         &[
@@ -150,6 +150,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
         "--simulate amd-2p --suite quick --only pairs,roofs,workloads",
         &["show RECORD", "model RECORD", "doctor RECORD"],
     ),
+    ("--simulate two-socket-8-nodes --only exchange", &["show RECORD", "model RECORD exchange"]),
 ];
 
 /// Formats of many machines.

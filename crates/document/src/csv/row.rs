@@ -2,8 +2,8 @@
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
-    Actor, ActorSample, Aggregate, Disturbance, Executor, Header, PageNodes, Pages, Part, Pinning,
-    Proof, ProofMethod, Sample, Suite, ThreadSample, TrafficMethod, Work,
+    Actor, ActorSample, Aggregate, Disturbance, Exchange, Executor, Header, PageNodes, Pages, Part,
+    Pinning, Proof, ProofMethod, Sample, Suite, ThreadSample, TrafficMethod, Work,
 };
 use serde::Serialize;
 
@@ -221,6 +221,13 @@ impl<'a> Row<'a> {
                 pages: Some(chase.pages),
                 ..row
             },
+            Actor::Exchange(exchange) => Self {
+                actor_kind: Some("exchange"),
+                thread_cpus: thread_cpus(),
+                working_set_bytes: Some(Exchange::PAGE_BYTES),
+                pages: Some(exchange.pages),
+                ..row
+            },
             Actor::Compute(_) => {
                 Self { actor_kind: Some("compute"), thread_cpus: thread_cpus(), ..row }
             }
@@ -256,7 +263,7 @@ impl<'a> Row<'a> {
         };
         let computes = self.actor_kind == Some("compute");
         let access_ns = sample.window_ns as f64 / actor.accesses as f64;
-        let is_chase = self.actor_kind == Some("chase");
+        let is_chase = matches!(self.actor_kind, Some("chase" | "exchange"));
         Self {
             kernel: actor.kernel.as_str().into(),
             variant: actor.variant.as_str().into(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::origin::Origin;
 use super::who::Who;
 use super::{
-    classes, devices, distribution, flow, hybrid, latency, latency_advice, roofline,
+    classes, devices, distribution, exchange, flow, hybrid, latency, latency_advice, roofline,
     roofline_advice, sharing, strategy, workloads,
 };
 use crate::answer::{Answer, Part, Shown};
@@ -32,6 +32,13 @@ pub fn model_answer(record: &Record, model: &FittedModel) -> Answer {
     let who = Who::new(&record.header.machine);
     match model {
         FittedModel::Classes(model) => classes::told(model, &who),
+        FittedModel::Exchange(model) => {
+            let section = exchange::section(model);
+            let section = section.map(|it| Answer::default().and_section(it, FIRST_ROWS));
+            section
+                .unwrap_or_default()
+                .and_next([("nearfar report RECORD -o FILE.html", "every pair of CPUs as a map")])
+        }
         other => section_of(other, &who)
             .map(|section| Answer::default().and_section(section, FIRST_ROWS))
             .unwrap_or_default(),
@@ -44,6 +51,7 @@ const FIRST_ROWS: usize = 10;
 fn section_of(model: &FittedModel, who: &Who) -> Option<Section> {
     match model {
         FittedModel::Classes(model) => Some(classes::section(model, who)),
+        FittedModel::Exchange(model) => exchange::section(model),
         FittedModel::Latency(model) => latency::section(&[], Some(model), who),
         FittedModel::Sharing(model) => sharing::section(&[], Some(model), who),
         FittedModel::Roofline(model) => roofline::section(&[], Some(model), who),
@@ -61,6 +69,7 @@ fn gist(model: &FittedModel, who: &Who) -> Option<String> {
     match model {
         FittedModel::Classes(model) => classes::answer(model),
         FittedModel::Latency(model) => latency::answer(model, who),
+        FittedModel::Exchange(model) => exchange::answer(model),
         FittedModel::Sharing(model) => sharing::answer(model),
         FittedModel::Roofline(model) => roofline::answer(model, who),
         FittedModel::Flow(model) => flow::answer(model),
@@ -79,6 +88,7 @@ pub(crate) fn model_findings(model: &FittedModel, who: &Who) -> Vec<String> {
     match model {
         FittedModel::Classes(_) => Vec::new(),
         FittedModel::Latency(model) => latency_advice::findings(model, who),
+        FittedModel::Exchange(model) => exchange::findings(model),
         FittedModel::Sharing(model) => sharing::findings(model, who),
         FittedModel::Roofline(model) => roofline_advice::findings(model, who),
         FittedModel::Hybrid(model) => hybrid::findings(model, who),

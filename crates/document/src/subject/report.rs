@@ -10,8 +10,8 @@ use super::model::model_findings;
 use super::origin::Origin;
 use super::sources::{ReportChoices, Sources};
 use super::{
-    classes, devices, distribution, environment, flow, health, hybrid, latency, links, matrix,
-    pairs, paper_tables, program, roofline, sharing, strategy, tiles, workloads,
+    classes, devices, distribution, environment, exchange, flow, health, hybrid, latency, links,
+    matrix, pairs, paper_tables, program, roofline, sharing, strategy, tiles, workloads,
 };
 use crate::document::{Document, PROGRAM, Section};
 
@@ -104,9 +104,10 @@ fn summary(sources: &Sources<'_>) -> Vec<String> {
 
 /// All that the record holds something for.
 pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
-    const ORDER: [Experiment; 10] = [
+    const ORDER: [Experiment; 11] = [
         Experiment::Pairs,
         Experiment::Latency,
+        Experiment::Exchange,
         Experiment::Scaling,
         Experiment::Sharing,
         Experiment::Links,
@@ -133,6 +134,7 @@ pub(super) fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Op
     match experiment {
         Experiment::Pairs => pairs::section(sources),
         Experiment::Latency => latency::section(&show.latency, sources.latency(), who),
+        Experiment::Exchange => sources.exchanges().and_then(exchange::section),
         Experiment::Scaling => sources.distribution().map(distribution::section),
         Experiment::Sharing => sharing::section(&show.sharing, sources.sharing(), who),
         Experiment::Links => links::section(sources),

@@ -30,6 +30,7 @@ impl<'a> ModelResult<&'a FittedModel> {
         let schema = match model.kind() {
             ModelKind::Classes => "nearfar.classes/2",
             ModelKind::Latency => "nearfar.latency/2",
+            ModelKind::Exchange => "nearfar.exchange/1",
             ModelKind::Sharing => "nearfar.sharing/2",
             ModelKind::Roofline => "nearfar.roofline/2",
             ModelKind::Hybrid => "nearfar.hybrid/2",

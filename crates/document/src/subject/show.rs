@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_model::{
-    ChaseFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind, PlacedCell,
-    RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points,
-    links, mixes, pairs, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
+    ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind,
+    PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases,
+    exchanges, hand_overs, hybrid_points, links, mixes, pairs, roofs, scaling, sharing_grid,
+    transfers, workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
 use serde::Serialize;
 
+use super::exchange;
 use super::figures::{capitalised, count};
 use super::health::{self, Health};
 use super::origin::Origin;
@@ -75,6 +77,8 @@ pub struct ShownRecord {
     pub mixes: Vec<Mix>,
     /// Times of an access.
     pub latency: Vec<ChaseFigures>,
+    /// Times of a hand-over between two CPUs.
+    pub exchange: Vec<HandOverFigures>,
     /// Copies between memory and devices.
     pub devices: Vec<TransferFigures>,
     /// Cases of programs; `sensitivity --from` shows their runs.
@@ -123,6 +127,7 @@ impl ShownRecord {
             hybrid: hybrid_points(figures),
             mixes: mixes(figures),
             latency: chases(figures),
+            exchange: hand_overs(figures),
             devices: transfers(figures),
             placed_programs: record.cases.iter().filter(|case| case.command().is_some()).count(),
             absent: record.absent.clone(),
@@ -156,8 +161,13 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         ]);
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
-    let kinds =
-        [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution, ModelKind::Workloads];
+    let kinds = [
+        ModelKind::Classes,
+        ModelKind::Latency,
+        ModelKind::Exchange,
+        ModelKind::Distribution,
+        ModelKind::Workloads,
+    ];
     let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
     let answer = sources.show.measured.answer();
     let sections = choice.experiments.iter().filter_map(|&it| of_experiment(&sources, it));
@@ -190,8 +200,15 @@ pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
         .and_all(Shown::Always, matrices)
         .and_gap()
         .and_all(Shown::Always, tiles)
+        .and_all(Shown::Always, exchange_part(sources))
         .and_answer(programs(sources))
         .and_all(Shown::Always, document.health.as_ref().map(health_part))
+}
+
+/// How long CPUs take to hand a cache line over, where the record has it.
+fn exchange_part(sources: &Sources<'_>) -> Option<Part> {
+    let model = exchanges(&sources.figures).ok()?;
+    Some(Part::words("", exchange::answer(&model)?))
 }
 
 /// The papers' programs, where the record has them.

@@ -80,6 +80,7 @@ macro_rules! results {
 results!(
     classes: Classes of Classes,
     latency: Latency of Latency,
+    exchanges: Exchanges of Exchange,
     sharing: Sharing of Sharing,
     roofline: Roofline of Roofline,
     hybrid: Hybrid of Hybrid,

@@ -90,7 +90,11 @@ pub fn caches() -> Record {
         match actor {
             Actor::Chase(chase) => chase.llc_multiple = Some(2.0),
             Actor::Stream(stream) => stream.llc_multiple = Some(1.0),
-            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) | Actor::Workload(_) => {}
+            Actor::Compute(_)
+            | Actor::Exchange(_)
+            | Actor::Transfer(_)
+            | Actor::Command(_)
+            | Actor::Workload(_) => {}
         }
     }
     let Actor::Chase(chase) = &mut record.cases[0].actors[0] else { panic!() };

@@ -6,6 +6,7 @@ mod cache_window;
 mod commands;
 mod cpu_places;
 mod devices;
+mod exchange;
 mod hybrid;
 mod latency;
 mod links;
@@ -65,6 +66,7 @@ pub fn phases(experiment: Experiment) -> u32 {
         | Experiment::Roofs
         | Experiment::Mixes
         | Experiment::Latency
+        | Experiment::Exchange
         | Experiment::Devices
         | Experiment::Workloads
         | Experiment::Commands => 1,
@@ -92,6 +94,7 @@ pub fn plan(
         Experiment::Hybrid => hybrid::plan_points(setting, record),
         Experiment::Mixes => mixes::plan(setting),
         Experiment::Latency => latency::plan(setting),
+        Experiment::Exchange => exchange::plan(setting),
         Experiment::Devices => devices::plan(setting),
         Experiment::Workloads => workloads::plan(setting),
         Experiment::Commands => commands::plan(setting),

@@ -7,6 +7,7 @@ use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 
 use super::chasing::{RunChase, run_chase};
 use super::compute::RunFlops;
+use super::exchanging::{RunExchange, run_exchange};
 use super::memory_loop::MemoryLoop;
 use super::stream::RunLoop;
 
@@ -23,6 +24,7 @@ pub(super) type OpenTransfer = for<'a> fn(
 pub(super) struct Instruments {
     pub run_loop: RunLoop,
     pub run_chase: RunChase,
+    pub run_exchange: RunExchange,
     pub run_flops: RunFlops,
     pub open_transfer: OpenTransfer,
     /// CLOCK_MONOTONIC, ns.
@@ -34,6 +36,7 @@ impl Default for Instruments {
         Self {
             run_loop: MemoryLoop::run,
             run_chase,
+            run_exchange,
             run_flops: FlopLoop::run,
             open_transfer: |device, way, memory, pages| Transfer::open(device, way, memory, pages),
             clock: nearfar_sys::monotonic_ns,

@@ -1,6 +1,6 @@
 //! What each thread of a case gets of the memory.
 
-use nearfar_kernels::Pattern;
+use nearfar_kernels::{ExchangedLine, Pattern, Side};
 use nearfar_machine::CpuSet;
 
 use super::layout::{Layout, PoolKey};
@@ -27,6 +27,8 @@ pub(super) enum JobSlices<'a> {
     Stream { destination: Option<Slice<'a>>, sources: Vec<Slice<'a>> },
     /// All that is walked through, or copied.
     Whole(Slice<'a>),
+    /// A line that two threads share.
+    Line(Side<'a>),
     /// No memory.
     Nothing,
 }
@@ -39,7 +41,7 @@ impl JobSlices<'_> {
                 destination.iter_mut().chain(sources).for_each(|slice| slice.fill(pattern));
             }
             Self::Whole(slice) => slice.fill(pattern),
-            Self::Nothing => {}
+            Self::Line(_) | Self::Nothing => {}
         }
     }
 }
@@ -70,6 +72,16 @@ pub(super) fn cut_slices<'a>(
                 if array.key != *key {
                     continue;
                 }
+                if layout.is_shared {
+                    skip(&mut rest, array.start - at);
+                    at = array.start + array.slice;
+                    let line = ExchangedLine::new(skip(&mut rest, array.slice));
+                    let sides = line.into_iter().flat_map(ExchangedLine::sides);
+                    for (job, side) in jobs.iter_mut().zip(sides) {
+                        job.slices = JobSlices::Line(side);
+                    }
+                    continue;
+                }
                 let is_written = number == 0 && layout.destination.is_some();
                 for (thread, job) in jobs.iter_mut().enumerate() {
                     let first = array.start + thread * array.stride;
@@ -83,7 +95,7 @@ pub(super) fn cut_slices<'a>(
                             *destination = Some(slice);
                         }
                         JobSlices::Stream { sources, .. } => sources.push(slice),
-                        JobSlices::Whole(_) | JobSlices::Nothing => {}
+                        JobSlices::Whole(_) | JobSlices::Line(_) | JobSlices::Nothing => {}
                     }
                 }
             }
@@ -141,7 +153,7 @@ mod tests {
                 (destination.as_ref(), sources.as_slice())
             }
             JobSlices::Whole(slice) => (Some(slice), &[][..]),
-            JobSlices::Nothing => (None, &[][..]),
+            JobSlices::Line(_) | JobSlices::Nothing => (None, &[][..]),
         };
         destination.into_iter().chain(sources)
     }

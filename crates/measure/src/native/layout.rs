@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
+use nearfar_record::{Actor, Case, Exchange, Pages, Pinning, Stream};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -102,6 +102,8 @@ pub(super) struct Layout {
     pub areas: Vec<Area>,
     /// Whether its one array is one slice of one thread: a chase's, a transfer's.
     pub is_whole: bool,
+    /// Whether its one array is a line that its threads hand to each other.
+    pub is_shared: bool,
 }
 
 /// Where what is laid out in each pool so far ends.
@@ -117,6 +119,7 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
             let bytes = chase.working_set_bytes;
             Layout::whole(&chase.binding, chase.thread_cpu, bytes, chase.pages, &mut ends)
         }
+        Actor::Exchange(exchange) => Layout::shared(exchange, &mut ends),
         Actor::Compute(compute) => Layout::without_arrays(&compute.thread_cpus, &compute.cpus),
         Actor::Transfer(transfer) if transfer.peer.is_some() => {
             Layout::without_arrays(&[transfer.thread_cpu], &transfer.binding.cpus)
@@ -182,6 +185,7 @@ impl Layout {
             sources,
             areas,
             is_whole: false,
+            is_shared: false,
         }
     }
 
@@ -205,6 +209,19 @@ impl Layout {
         }
     }
 
+    /// One page of two threads.
+    fn shared(exchange: &Exchange, ends: &mut PoolEnds) -> Self {
+        let Exchange { binding, thread_cpus, pages, .. } = exchange;
+        let cpu = thread_cpus.first().copied().unwrap_or_default();
+        let whole = Self::whole(binding, cpu, Exchange::PAGE_BYTES, *pages, ends);
+        Self {
+            cpus: thread_cpus.iter().map(|&cpu| CpuSet::single(cpu)).collect(),
+            is_whole: false,
+            is_shared: true,
+            ..whole
+        }
+    }
+
     fn without_arrays(thread_cpus: &[u32], cpus: &CpuSet) -> Self {
         Self {
             cpus: thread_cpus.iter().map(|&cpu| CpuSet::single(cpu)).collect(),
@@ -212,6 +229,7 @@ impl Layout {
             destination: None,
             sources: Vec::new(),
             areas: Vec::new(),
+            is_shared: false,
             is_whole: false,
         }
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use nearfar_kernels::{CATALOG, Flops, Unavailable, Variant, add_in_sequence};
 use nearfar_machine::Accelerator;
-use nearfar_record::{Actor, Case, Chase, Compute, Reason, ReasonCode, Stream, Transfer};
+use nearfar_record::{
+    Actor, Case, Chase, Compute, Exchange, Experiment, Reason, ReasonCode, Stream, Transfer,
+};
 
 use super::compute::ComputeLoop;
 use super::memory_loop::{MemoryLoop, no_variant};
@@ -23,6 +25,7 @@ pub(super) enum ActorLoop<'a> {
         /// Of the order of its nodes.
         seed: u64,
     },
+    Exchange(&'a Exchange),
     Compute(ComputeLoop),
     Transfer {
         actor: &'a Transfer,
@@ -65,6 +68,7 @@ impl Loops {
                 Ok(ActorLoop::Stream { actor, memory_loop: self.memory_loop(actor)? })
             }
             Actor::Chase(actor) => Ok(ActorLoop::Chase { actor, seed }),
+            Actor::Exchange(actor) => Ok(ActorLoop::Exchange(actor)),
             Actor::Compute(actor) => Ok(ActorLoop::Compute(self.compute_loop(actor)?)),
             Actor::Transfer(actor) => {
                 let device = self.device(&actor.device)?;
@@ -121,7 +125,9 @@ pub(super) fn offered_variants() -> OfferedVariants {
         (name, words(&written))
     };
     let arithmetic = flop_names().into_iter().map(of_arithmetic);
-    OfferedVariants { named: catalog.chain(arithmetic).collect(), mixes: words(&generated) }
+    let hand_overs = (Experiment::Exchange.as_str().into(), words(&[Variant::Portable]));
+    let named = catalog.chain(arithmetic).chain([hand_overs]).collect();
+    OfferedVariants { named, mixes: words(&generated) }
 }
 
 /// Pauses are additions that wait for each other.

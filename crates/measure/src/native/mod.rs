@@ -10,6 +10,7 @@ mod compute;
 mod copying;
 mod core_clock;
 mod dealt_pages;
+mod exchanging;
 mod executor;
 mod instruments;
 mod job;

@@ -311,7 +311,7 @@ mod tests {
                         destination.into_iter().for_each(|slice| slice.elements.fill(-3.0));
                     }
                     JobSlices::Whole(slice) => slice.elements.fill(-4.0),
-                    JobSlices::Nothing => {}
+                    JobSlices::Line(_) | JobSlices::Nothing => {}
                 }
             }
             placed.iter().map(|placed| placed.prove(&self.machine).unwrap()).collect()

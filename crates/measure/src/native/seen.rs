@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{
-    ActorSample, Case, Disturbance, ThreadSample, TrafficMethod, disturbances_of_threads,
+    ActorSample, Case, Disturbance, Exchange, ThreadSample, TrafficMethod, disturbances_of_threads,
     is_disturbing,
 };
 use nearfar_sys::{steal_time, throttled};
@@ -13,7 +13,9 @@ use nearfar_sys::{steal_time, throttled};
 use super::loops::ActorLoop;
 use super::window::Windows;
 use super::worker::Walk;
-use crate::executor::{Placement, RanLoop, chase_sample, compute_sample, transfer_sample};
+use crate::executor::{
+    Placement, RanLoop, chase_sample, compute_sample, exchange_sample, transfer_sample,
+};
 
 /// The sample of an actor whose threads walked so, in the window of this number. `stores` is what
 /// ordinary stores do on the machine.
@@ -49,6 +51,10 @@ pub(super) fn actor_sample(
             ran.sample(threads.collect(), placement.clone())
         }
         ActorLoop::Chase { .. } => chase_sample(only(), placement.clone()),
+        ActorLoop::Exchange(exchange) => {
+            let threads = moved(Exchange::HAND_OVER_BYTES).collect();
+            exchange_sample(exchange.by, threads, placement.clone())
+        }
         ActorLoop::Compute(compute_loop) => {
             let (name, variant) = (compute_loop.name(), compute_loop.variant().to_string());
             let threads = threads().map(|thread| ThreadSample {

@@ -6,6 +6,7 @@ use nearfar_record::Reason;
 use super::chasing::Chasing;
 use super::compute::Computing;
 use super::copying::Copying;
+use super::exchanging::Exchanging;
 use super::instruments::Instruments;
 use super::job::JobSlices;
 use super::loops::ActorLoop;
@@ -92,6 +93,9 @@ pub(super) fn begin<'a>(
             let chase = Chasing::new(slice.elements, actor.group_bytes, (seed, laying), run_chase);
             Some(Box::new(chase))
         }
+        (ActorLoop::Exchange(actor), JobSlices::Line(side)) => {
+            Some(Box::new(Exchanging::new(side, actor.by, instruments.run_exchange)))
+        }
         (ActorLoop::Compute(compute_loop), JobSlices::Nothing) => {
             Some(Box::new(Computing::new(compute_loop, instruments.run_flops)))
         }
@@ -99,7 +103,7 @@ pub(super) fn begin<'a>(
             let slice = match slices {
                 JobSlices::Whole(slice) => Some(slice),
                 JobSlices::Nothing => None,
-                JobSlices::Stream { .. } => return Ok(None),
+                JobSlices::Stream { .. } | JobSlices::Line(_) => return Ok(None),
             };
             Some(Box::new(Copying::new(actor, &devices, slice, instruments.open_transfer)?))
         }

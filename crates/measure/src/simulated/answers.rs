@@ -52,7 +52,7 @@ impl Answers {
     }
 
     /// What each thread does in a second, in the order of actors and threads: useful bytes of a
-    /// stream, 8 bytes an access of a chase, operations of arithmetic.
+    /// stream, 8 bytes an access of a chase and a hand-over, operations of arithmetic.
     pub fn rates(&self, case: &Case) -> Result<Vec<Vec<f64>>, Reason> {
         let streams = self.stream_rates(case)?;
         let of_actor = |(position, actor): (usize, &Actor)| match actor {
@@ -60,6 +60,11 @@ impl Answers {
             Actor::Chase(chase) => {
                 let seconds = self.access_ns(chase, &streams)? * 1e-9;
                 Ok(vec![f64::from(Self::ACCESS_BYTES) / seconds])
+            }
+            Actor::Exchange(exchange) => {
+                // In turn: each makes every second hand-over.
+                let seconds = 2.0 * self.hand_over_ns(exchange)? * 1e-9;
+                Ok(vec![f64::from(Self::ACCESS_BYTES) / seconds; exchange.thread_cpus.len()])
             }
             Actor::Compute(compute) => {
                 Ok(vec![self.compute_rate(compute)?; compute.thread_cpus.len()])

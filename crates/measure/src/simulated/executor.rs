@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nearfar_flow::SimulatedMachine;
 use nearfar_kernels::{CATALOG, find};
-use nearfar_record::{Actor, Case, Executor as ExecutorKind, Pinning, Reason, Stream, Workload};
+use nearfar_record::{
+    Actor, Case, Executor as ExecutorKind, Experiment, Pinning, Reason, Stream, Workload,
+};
 
 use super::answers::Answers;
 use super::error::{SimulateError, not_simulated};
@@ -127,7 +129,9 @@ fn offered(simulated: &SimulatedMachine) -> OfferedVariants {
         let variants = simulated.variants.iter().filter(answers).cloned().collect();
         (name, variants)
     });
-    let named: Vec<(String, Vec<String>)> = kernels.chain(arithmetic).collect();
+    let hand_overs = (!simulated.exchange.ns.is_empty())
+        .then(|| (Experiment::Exchange.as_str().to_string(), simulated.variants.clone()));
+    let named: Vec<(String, Vec<String>)> = kernels.chain(arithmetic).chain(hand_overs).collect();
     // Mixes with ordinary and with non-temporal stores.
     let (ordinary, non_temporal) = (simulated.variants("1l1s"), simulated.variants("1l1nt"));
     OfferedVariants {

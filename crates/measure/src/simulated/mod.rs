@@ -4,6 +4,7 @@ mod answers;
 mod chase_latency;
 mod error;
 mod executor;
+mod hand_over;
 mod luck;
 mod page_shares;
 mod run;

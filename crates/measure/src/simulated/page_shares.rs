@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{Initiator, MemoryPolicy};
-use nearfar_record::{Actor, Case, PageNodes, Proof, ProofMethod, Reason, Stream};
+use nearfar_record::{Actor, Case, Exchange, PageNodes, Proof, ProofMethod, Reason, Stream};
 use nearfar_units::Bytes;
 
 use super::answers::Answers;
@@ -160,6 +160,10 @@ impl Answers {
             Actor::Chase(chase) => {
                 let read = bytes_as_float(chase.working_set_bytes);
                 (&chase.binding.memory, None, Arrays { read, written: 0.0 })
+            }
+            Actor::Exchange(exchange) => {
+                let written = bytes_as_float(Exchange::PAGE_BYTES);
+                (&exchange.binding.memory, None, Arrays { read: 0.0, written })
             }
             Actor::Transfer(transfer) if transfer.peer.is_none() => {
                 let read = bytes_as_float(transfer.memory_bytes());

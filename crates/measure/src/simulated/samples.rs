@@ -1,12 +1,14 @@
 //! What a window of a simulated machine holds.
 
 use nearfar_record::{
-    Actor, ActorSample, Case, PageSizes, Reason, Stream, ThreadSample, TrafficMethod,
+    Actor, ActorSample, Case, Exchange, PageSizes, Reason, Stream, ThreadSample, TrafficMethod,
 };
 
 use super::answers::Answers;
 use super::error::no_program;
-use crate::executor::{Placement, RanLoop, chase_sample, compute_sample, transfer_sample};
+use crate::executor::{
+    Placement, RanLoop, chase_sample, compute_sample, exchange_sample, transfer_sample,
+};
 use crate::kernel_name::MemoryKernel;
 
 impl Answers {
@@ -24,6 +26,15 @@ impl Answers {
                     let mut thread = idle_thread(cpus[0], core_ghz);
                     thread.useful_bytes = whole(work[0], u64::from(Self::ACCESS_BYTES));
                     chase_sample(thread, self.placement(actor)?)
+                }
+                Actor::Exchange(exchange) => {
+                    let of_thread = |(thread, &bytes): (ThreadSample, &f64)| {
+                        let useful_bytes = whole(bytes, Exchange::HAND_OVER_BYTES);
+                        let passes = useful_bytes / Exchange::HAND_OVER_BYTES;
+                        ThreadSample { useful_bytes, passes, ..thread }
+                    };
+                    let threads = threads.map(of_thread).collect();
+                    exchange_sample(exchange.by, threads, self.placement(actor)?)
                 }
                 Actor::Compute(compute) => {
                     let of_thread = |(thread, &flops): (ThreadSample, &f64)| ThreadSample {

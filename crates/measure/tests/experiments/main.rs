@@ -4,6 +4,7 @@
 
 mod any_machine;
 mod devices;
+mod exchange;
 mod hybrid;
 mod latency;
 mod links;

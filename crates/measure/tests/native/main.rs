@@ -4,5 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod actors;
+mod exchange;
 mod together;
 mod workbench;

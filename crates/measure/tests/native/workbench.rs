@@ -11,8 +11,8 @@ use nearfar_measure::{
 };
 use nearfar_record::{
     Actor, ActorSample, Affinity, Case, Chase, ChaseWalk, Compute, Coordinates,
-    Executor as ExecutorKind, Header, History, Inputs, LatencyCoordinates, LatencyLoad, Line,
-    MixCoordinates, Pages, Pinning, ReasonCode, Roof, RoofCoordinates, RoofPurpose, Sample,
+    Executor as ExecutorKind, Experiment, Header, History, Inputs, LatencyCoordinates, LatencyLoad,
+    Line, MixCoordinates, Pages, Pinning, ReasonCode, Roof, RoofCoordinates, RoofPurpose, Sample,
     ScalingCoordinates, Stream, Suite, TrafficMethod,
 };
 use nearfar_specimen::stream;
@@ -151,6 +151,7 @@ impl Workbench {
         let inputs = Inputs {
             window_ns: u64::try_from(WINDOW.as_nanos()).unwrap(),
             windows_per_round: WINDOWS,
+            experiments: Experiment::OF_MACHINE.to_vec(),
             ..suite_inputs(Suite::Standard)
         };
         let machine = self.machine.clone();

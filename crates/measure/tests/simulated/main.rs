@@ -8,6 +8,7 @@ mod support;
 
 mod caches;
 mod chases;
+mod exchange;
 mod overlaps;
 mod placement;
 mod refusals;

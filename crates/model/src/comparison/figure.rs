@@ -195,7 +195,7 @@ impl Figure {
 }
 
 fn quantity(case: &Case) -> Quantity {
-    if matches!(case.actors.first(), Some(Actor::Chase(_))) {
+    if case.is_of_access_time() {
         Quantity::AccessTime
     } else if case.actors.iter().all(|actor| matches!(actor, Actor::Compute(_))) {
         Quantity::Arithmetic

@@ -6,6 +6,7 @@ use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use super::history::KnownParts;
 use crate::case::{Actor, Case, Chase};
 use crate::command::Command;
+use crate::exchange::Exchange;
 use crate::header::{Header, Inputs};
 use crate::transfer::Transfer;
 
@@ -84,6 +85,7 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
     check_thread_cpus(actor)?;
     match actor {
         Actor::Chase(chase) => check_chase(chase),
+        Actor::Exchange(exchange) => check_exchange(exchange),
         Actor::Transfer(transfer) => check_transfer(transfer),
         Actor::Stream(_) | Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => Ok(()),
     }
@@ -117,6 +119,13 @@ fn check_policy(known: &KnownParts, policy: &MemoryPolicy) -> Result<(), String>
             Err(format!("its memory nodes {nodes} are not among the machine's, {}", known.nodes))
         }
         _ => Ok(()),
+    }
+}
+
+fn check_exchange(exchange: &Exchange) -> Result<(), String> {
+    match exchange.thread_cpus.as_slice() {
+        [first, second] if first != second => Ok(()),
+        cpus => Err(format!("a line that the CPUs {cpus:?} hand to each other")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::case::{Actor, Case, Chase};
 use crate::disturbance::{Disturbance, disturbances_of_threads};
+use crate::exchange::Exchange;
 use crate::header::{Executor, Header, Inputs};
 use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
 use crate::transfer::{Transfer, TransferSample};
@@ -198,6 +199,10 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
             Err("a chase's traffic, and not a line for each access".into())
         }
         Actor::Chase(_) if actor.flops > 0 => Err(format!("{} operations of a chase", actor.flops)),
+        Actor::Exchange(_) if actor.traffic_method != Cached || actor.flops > 0 => {
+            Err("an exchanged line that is not of the caches, or with operations".into())
+        }
+        Actor::Exchange(_) => check_hand_overs(actor),
         Actor::Compute(_) if actor.useful_bytes > 0 || actor.traffic_bytes_max > 0 => {
             Err("bytes of an actor that touches no memory".into())
         }
@@ -214,6 +219,20 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
         | Actor::Command(_)
         | Actor::Workload(_) => Ok(()),
     }
+}
+
+/// Two threads hand the line over in turn: neither can be ahead of the other by more than the
+/// window's edges make of it.
+fn check_hand_overs(actor: &ActorSample) -> Result<(), String> {
+    let [first, second] = actor.threads.as_slice() else {
+        return Err(format!("{} threads that hand a line to each other", actor.threads.len()));
+    };
+    let (most, least) = (first.passes.max(second.passes), first.passes.min(second.passes));
+    // Each looks at its edges after a block of its own.
+    if least < most / 2 {
+        return Err(format!("{most} hand-overs one way and {least} the other"));
+    }
+    Ok(())
 }
 
 /// What was seen of a transfer is of copies of its size.
@@ -278,6 +297,7 @@ pub(super) fn pass_bytes(actor: &Actor) -> u64 {
     match actor {
         Actor::Stream(stream) => stream.working_set_bytes / u64::from(stream.threads.max(1)),
         Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
+        Actor::Exchange(_) => Exchange::HAND_OVER_BYTES,
         Actor::Transfer(transfer) => transfer.memory_bytes(),
         Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => 0,
     }
