@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents guest web check docs bench accuracy packages dist site workflows man clean
+.PHONY: help demo build test outer host devices clusters documents python guest web check docs bench accuracy packages dist site workflows man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -12,7 +12,8 @@ DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 CARGO_TEST = cargo test --locked --workspace
 HOST = --test host --test containers
 DEVICES = --test devices
-DOCUMENTS = --test documents --test python
+DOCUMENTS = --test documents
+PYTHON = --test python
 GUESTS = --test guests
 CLUSTERS = --test clusters
 
@@ -55,6 +56,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
+	@$(STAGE) python $(MAKE) --no-print-directory python
 	@$(STAGE) site $(MAKE) --no-print-directory site
 	@$(STAGE) workflows $(MAKE) --no-print-directory workflows
 
@@ -72,11 +74,16 @@ clusters: ## many machines: started by an emulated Slurm and Open MPI, checked b
 	@scripts/reframe-packages
 	$(CARGO_TEST) $(CLUSTERS)
 
-documents: ## a tier: reports in Chromium, LaTeX and pandas; the module for Python
+documents: ## a tier: reports in Chromium, LaTeX and pandas
 	@scripts/install-packages build documents
 	@scripts/python-packages
 	@$(MAKE) --no-print-directory web
 	$(CARGO_TEST) $(DOCUMENTS)
+
+python: ## a tier: the module for Python, in polars, pandas, mypy and ruff
+	@scripts/install-packages build documents
+	@scripts/python-packages module
+	$(CARGO_TEST) $(PYTHON)
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
 	@if ! command -v npm >/dev/null; then \

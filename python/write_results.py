@@ -22,6 +22,7 @@ Node = dict[str, Any]
 FORMATS = {
     "classes-2": "ClassesModel",
     "latency-2": "LatencyModel",
+    "exchange-1": "ExchangeModel",
     "sharing-2": "SharingModel",
     "roofline-2": "RooflineModel",
     "hybrid-2": "HybridModel",
@@ -34,6 +35,7 @@ FORMATS = {
     "predict-flow-2": "PredictedStreams",
     "predict-curve-1": "PredictedAccesses",
     "predict-hybrid-2": "PredictedPlacements",
+    "predict-what-if-1": "ChangedMachine",
 }
 
 HEAD = '''"""Types of what the module answers: written by python/write_results.py from docs/schema."""

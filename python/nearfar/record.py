@@ -18,6 +18,7 @@ Path = Union[str, "PathLike[str]"]
 MODELS: dict[str, type[Answer]] = {
     "classes": results.ClassesModel,
     "latency": results.LatencyModel,
+    "exchange": results.ExchangeModel,
     "sharing": results.SharingModel,
     "roofline": results.RooflineModel,
     "hybrid": results.HybridModel,
@@ -79,6 +80,8 @@ class Record:
     @overload
     def model(self, name: Literal["latency"]) -> results.LatencyModel: ...
     @overload
+    def model(self, name: Literal["exchange"]) -> results.ExchangeModel: ...
+    @overload
     def model(self, name: Literal["sharing"]) -> results.SharingModel: ...
     @overload
     def model(self, name: Literal["roofline"]) -> results.RooflineModel: ...
@@ -137,6 +140,13 @@ class Record:
         """What loads and stores get over a fast and a slow memory, also with these shares in the fast one."""
         told = self._read.predict_hybrid(load_share, fast_shares)
         return answer(results.PredictedPlacements, told)
+
+    def predict_change(
+        self, change: str, *, gamma: Optional[str] = None, phi: Optional[str] = None
+    ) -> results.ChangedMachine:
+        """What would become of the figures with `channels=6`, `dimm=DDR5-5600`, `nps=4`, `snc=off` or `cxl=64GB/s`.
+        `gamma` says what a memory node has now (`DDR5-4800x8`), `phi` what the link to CXL memory is."""
+        return answer(results.ChangedMachine, self._read.predict_change(change, gamma, phi))
 
     def report(self, path: Path) -> None:
         """Writes a document in the form that the ending says: .html, .md, .tex, .json, .csv, .prom."""

@@ -653,6 +653,500 @@ class LatencyModel(Answer):
 
 
 @dataclass(frozen=True)
+class Absent:
+    """Something that has no samples, or that failed in one round."""
+
+    case: str
+    """The case, or the group of cases, by its id."""
+    coordinates: list[Coordinates]
+    """Where it would stand, as of a case; empty for a group of cases."""
+    absence: Absence
+    reason: Reason
+    round: Optional[int]
+    """The round in which it was refused, from 0; null when it was never begun."""
+
+
+@dataclass(frozen=True)
+class CoordinatesPairs:
+    """One group of CPUs on one memory node."""
+
+    experiment: Literal["pairs"]
+    group_by: GroupBy
+    index: int
+    """The CPU group's number among its kind, from 0."""
+    initiator: int
+    """The initiator that it belongs to."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none."""
+    memory_node: int
+    """The node that is accessed."""
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+    stage: Stage
+
+
+@dataclass(frozen=True)
+class CoordinatesScaling:
+    """One run of all threads of the machine."""
+
+    experiment: Literal["scaling"]
+    affinity: Affinity
+    threads: int
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+
+
+@dataclass(frozen=True)
+class CoordinatesSharing:
+    """Local and remote threads on one memory node."""
+
+    experiment: Literal["sharing"]
+    memory_node: int
+    """The node whose memory both groups use."""
+    local_initiator: int
+    """The initiator near it."""
+    remote_initiator: int
+    local_threads: int
+    """n, 0 for none."""
+    remote_threads: int
+    """m, 0 for none."""
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+
+
+@dataclass(frozen=True)
+class CoordinatesLinks:
+    """All initiators of a package, or one of them, on the memory of another package."""
+
+    experiment: Literal["links"]
+    from_package: int
+    """The package whose cores move data."""
+    to_package: int
+    """The package whose memory they use."""
+    initiator: Optional[int]
+    """The initiator of `from_package` that moves data while the others rest; null: all of them do."""
+    way: Way
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+    """Threads of `from_package`."""
+
+
+@dataclass(frozen=True)
+class CoordinatesRoofs:
+    """A roof, or a point below one."""
+
+    experiment: Literal["roofs"]
+    initiator: int
+    """The initiator whose roof it is."""
+    actor: int
+    """Position of its actor in the case, from 0."""
+    roof: Roof
+    kernel: str
+    """Kernel, mix or arithmetic by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+    """Threads of the initiator."""
+    purpose: RoofPurpose
+
+
+@dataclass(frozen=True)
+class CoordinatesHybrid:
+    """Loads and stores shared out over a fast and a slow memory."""
+
+    experiment: Literal["hybrid"]
+    initiator: int
+    fast_node: int
+    slow_node: int
+    point: HybridPoint
+    loads: int
+    """Elements loaded in a step of the mix; 0 where nothing is read."""
+    stores: int
+    """Elements stored in a step of the mix; 0 where nothing is written."""
+    load_pages: Optional[PageSplit]
+    """Pages of the array that is read; null where nothing is."""
+    store_pages: Optional[PageSplit]
+    """Pages of the array that is written; null where nothing is."""
+    kernel: str
+    """Mix by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+
+
+@dataclass(frozen=True)
+class CoordinatesMixes:
+    """A random set of streams."""
+
+    experiment: Literal["mixes"]
+    index: int
+    """Its number, from 0."""
+
+
+@dataclass(frozen=True)
+class CoordinatesLatency:
+    """The time of an access."""
+
+    experiment: Literal["latency"]
+    initiator: int
+    """The initiator of the thread."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none."""
+    memory_node: int
+    """The node that is accessed."""
+    working_set_bytes: int
+    """Memory that is walked through."""
+    pages: Pages
+    walk: ChaseWalk
+    load: Optional[LatencyLoad]
+    """What loads the memory beside it, the second actor; null where nothing does."""
+
+
+@dataclass(frozen=True)
+class CoordinatesExchange:
+    """A line that two CPUs hand to each other."""
+
+    experiment: Literal["exchange"]
+    first_cpu: int
+    """The CPU that begins."""
+    second_cpu: int
+    """The CPU that answers."""
+    memory_node: int
+    """The node whose memory the line is in."""
+    by: HandOver
+
+
+@dataclass(frozen=True)
+class CoordinatesDevicesTransfer:
+    """A transfer, alone or beside something."""
+
+    experiment: Literal["devices"]
+    part: Literal["transfer"]
+    device: str
+    """The device, by its id among the inputs."""
+    actor: int
+    """Position of the transfer among the case's actors."""
+    initiator: int
+    """The initiator of the host's thread."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none."""
+    memory_node: Optional[int]
+    """The node of the host's pages; null between devices."""
+    direction: TransferDirection
+    host_memory: Optional[HostMemory]
+    """What the host's pages are; null between devices."""
+    peer: Optional[str]
+    """The device that is copied to, by its id; null where it is the host."""
+    bytes: int
+    """One copy, each way."""
+    beside: Optional[TransferBeside]
+    """What runs at the same time, the case's other actor; null where nothing does."""
+
+
+@dataclass(frozen=True)
+class CoordinatesDevicesStreams:
+    """What runs beside transfers elsewhere, alone."""
+
+    experiment: Literal["devices"]
+    part: Literal["streams"]
+    initiator: int
+    """The initiator of the threads."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none."""
+    memory_node: int
+    """The node of their pages."""
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+
+
+@dataclass(frozen=True)
+class CoordinatesCommands:
+    """A program at a placement."""
+
+    experiment: Literal["commands"]
+    command: str
+    """The program's label."""
+    initiator: int
+    """The initiator of its CPUs."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none."""
+    memory_node: Optional[int]
+    """The node that its memory is asked for on; null where pages are dealt out over several."""
+    load: Optional[LatencyLoad]
+    """Threads that load the same memory beside it; null for a run alone."""
+
+
+@dataclass(frozen=True)
+class CoordinatesWorkloads:
+    """One of the papers' programs at a placement."""
+
+    experiment: Literal["workloads"]
+    workload: str
+    """Its name and size, as `cg.A`."""
+    initiator: Optional[int]
+    """The initiator of its threads; null where they are spread over the machine."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of that initiator; null: it has none, or threads are spread."""
+    memory_node: Optional[int]
+    """The node of all its pages; null where a strategy places them."""
+    strategy: Optional[PlacementStrategy]
+    """The strategy that places them; null where they are on one node."""
+    threads: int
+
+
+@dataclass(frozen=True)
+class DeviatingPair:
+    """A pair that is of another level than most that lie as it does."""
+
+    cpus: tuple[int, int]
+    relation: CpuRelation
+    level: int
+    usual_level: int
+    """The level of most pairs that lie so."""
+    time_ns: Estimate
+    """Its time by store and load."""
+
+
+@dataclass(frozen=True)
+class ExchangeLevel:
+    """Pairs of CPUs that take about as long."""
+
+    level: int
+    """From 0, the fastest."""
+    store_load_ns: Estimate
+    """By store and load: median over its pairs."""
+    compare_swap_ns: Optional[Estimate]
+    """By compare-and-swap on the same pairs; null where none was measured so."""
+    relations: dict[str, int]
+    """Pairs that lie so to each other, by how they do; those of which the topology says nothing are left out here."""
+    pairs: list[tuple[int, int]]
+    """Both CPUs of each pair."""
+
+
+@dataclass(frozen=True)
+class GroupHandOver:
+    """Pairs of CPUs of a group, or of two."""
+
+    groups: tuple[int, int]
+    """Positions among `groups`, the lower first."""
+    by: HandOver
+    time_ns: Estimate
+    """Median over its pairs."""
+    pairs: int
+
+
+@dataclass(frozen=True)
+class HandOverFigures:
+    """A line that two CPUs hand to each other."""
+
+    case: str
+    """Its id in the record."""
+    llc_multiple: Optional[float]
+    """Of a case with a chase, lines that it touches / caches involved; of others the smallest working set / caches of its streams. Null where that is not known, or no actor touches memory."""
+    absent: list[Absent]
+    """Why it has no figures, or not all: what was refused or omitted, in the order of the record."""
+    first_cpu: int
+    """The CPU that begins."""
+    second_cpu: int
+    """The CPU that answers."""
+    memory_node: int
+    """The node whose memory the line is in."""
+    by: HandOver
+    relation: Optional[CpuRelation]
+    """How the two CPUs lie to each other; null where the topology does not say."""
+    hand_over: Optional[AccessTime]
+    """Time of a hand-over, one way; null without samples, and where a round had none."""
+
+
+@dataclass(frozen=True)
+class HybridPointCorner:
+    """One kind alone: its bandwidth b."""
+
+    point: Literal["corner"]
+    of: TransferKind
+
+
+@dataclass(frozen=True)
+class HybridPointPair:
+    """Two kinds, of which one takes a little longer: their overlap."""
+
+    point: Literal["pair"]
+    dominating: TransferKind
+    """The one that takes longer."""
+    beside: TransferKind
+
+
+@dataclass(frozen=True)
+class HybridPointSurface:
+    """A point of the surface that the fitted model is validated by."""
+
+    point: Literal["surface"]
+
+
+@dataclass(frozen=True)
+class LatencyLoad:
+    """What loads the memory beside a chase; the second actor of the case."""
+
+    kernel: str
+    """Kernel or mix by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+    pause_cycles: int
+    """As of a stream."""
+    loads: int
+    """Elements that the kernel loads in a step; 0 with no stores: an old record does not say."""
+    stores: int
+    """Elements that it stores in a step."""
+
+
+@dataclass(frozen=True)
+class ExchangeOutcomeUnknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class PageSplit:
+    """Of this many pages in turn those in the fast and those in the slow memory."""
+
+    fast: int
+    slow: int
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something is absent."""
+
+    code: ReasonCode
+    """For programs."""
+    text: str
+    """For people: what happened, and what to do about it where something can be done."""
+
+
+@dataclass(frozen=True)
+class RoofCompute:
+    """Arithmetic on registers."""
+
+    limit: Literal["compute"]
+
+
+@dataclass(frozen=True)
+class RoofCache:
+    """A cache of the CPU, each thread with its part."""
+
+    limit: Literal["cache"]
+    level: int
+    """1 is the one next to the core."""
+
+
+@dataclass(frozen=True)
+class RoofMemory:
+    """A memory node, the rest of the machine idle."""
+
+    limit: Literal["memory"]
+    node: int
+
+
+@dataclass(frozen=True)
+class RoofInterleaved:
+    """All nodes of a kind, page by page in turn, the rest of the machine idle."""
+
+    limit: Literal["interleaved"]
+    kind: MemoryKind
+
+
+@dataclass(frozen=True)
+class RoofContended:
+    """A memory node that several initiators use at once."""
+
+    limit: Literal["contended"]
+    node: int
+    initiators: int
+    """How many initiators, this one among them."""
+
+
+@dataclass(frozen=True)
+class RoofAllLocal:
+    """Its own node while every other initiator uses its own."""
+
+    limit: Literal["all_local"]
+    node: int
+    """The initiator's own node."""
+
+
+@dataclass(frozen=True)
+class RoofCongested:
+    """All nodes of a kind, page by page in turn, all initiators at once."""
+
+    limit: Literal["congested"]
+    kind: MemoryKind
+
+
+@dataclass(frozen=True)
+class TransferBesideStreams:
+    """Threads on the node of the host's pages."""
+
+    beside: Literal["streams"]
+    kernel: str
+    """Kernel by its name."""
+    variant: str
+    """Instruction-set variant by its name."""
+    threads: int
+
+
+@dataclass(frozen=True)
+class TransferBesideDevice:
+    """A transfer of another device, the same way."""
+
+    beside: Literal["device"]
+    device: str
+    """Its id among the inputs."""
+
+
+@dataclass(frozen=True)
+class ExchangeModel(Answer):
+    """What `model RECORD NAME --json` prints."""
+
+    schema: Literal["nearfar.exchange/1"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    pairs: list[HandOverFigures]
+    """Pairs of CPUs, by both, node and way."""
+    levels: list[ExchangeLevel]
+    """Levels of times by store and load, the fastest first."""
+    deviating: list[DeviatingPair]
+    """Pairs that are of another level than most that lie as they do."""
+    compare_swap: ExchangeOutcome
+    """What compare-and-swap takes / what store and load take, over pairs that have both."""
+    groups: list[str]
+    """CPUs that share a last-level cache; on a machine with many such groups its packages."""
+    between_groups: list[GroupHandOver]
+    """The same pairs by the groups of their CPUs."""
+    level_span: float
+    """A level spans at most this part of its largest time, a fraction."""
+
+
+@dataclass(frozen=True)
 class AboveLone:
     """What equation 4 of the paper cannot say of a grid."""
 
@@ -1088,65 +1582,6 @@ class Ridge:
     """The arithmetic."""
     flops_per_byte: float
     """Below it bandwidth limits, above it arithmetic."""
-
-
-@dataclass(frozen=True)
-class RoofCompute:
-    """Arithmetic on registers."""
-
-    limit: Literal["compute"]
-
-
-@dataclass(frozen=True)
-class RoofCache:
-    """A cache of the CPU, each thread with its part."""
-
-    limit: Literal["cache"]
-    level: int
-    """1 is the one next to the core."""
-
-
-@dataclass(frozen=True)
-class RoofMemory:
-    """A memory node, the rest of the machine idle."""
-
-    limit: Literal["memory"]
-    node: int
-
-
-@dataclass(frozen=True)
-class RoofInterleaved:
-    """All nodes of a kind, page by page in turn, the rest of the machine idle."""
-
-    limit: Literal["interleaved"]
-    kind: MemoryKind
-
-
-@dataclass(frozen=True)
-class RoofContended:
-    """A memory node that several initiators use at once."""
-
-    limit: Literal["contended"]
-    node: int
-    initiators: int
-    """How many initiators, this one among them."""
-
-
-@dataclass(frozen=True)
-class RoofAllLocal:
-    """Its own node while every other initiator uses its own."""
-
-    limit: Literal["all_local"]
-    node: int
-    """The initiator's own node."""
-
-
-@dataclass(frozen=True)
-class RoofCongested:
-    """All nodes of a kind, page by page in turn, all initiators at once."""
-
-    limit: Literal["congested"]
-    kind: MemoryKind
 
 
 @dataclass(frozen=True)
@@ -2440,27 +2875,6 @@ class DevicesOutcome2Unknown:
 
 
 @dataclass(frozen=True)
-class TransferBesideStreams:
-    """Threads on the node of the host's pages."""
-
-    beside: Literal["streams"]
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-
-
-@dataclass(frozen=True)
-class TransferBesideDevice:
-    """A transfer of another device, the same way."""
-
-    beside: Literal["device"]
-    device: str
-    """Its id among the inputs."""
-
-
-@dataclass(frozen=True)
 class TransferLaw:
     """The law of one place: a copy of x bytes takes latency + x / bandwidth."""
 
@@ -2551,297 +2965,6 @@ class DevicesModel(Answer):
 
 
 @dataclass(frozen=True)
-class Absent:
-    """Something that has no samples, or that failed in one round."""
-
-    case: str
-    """The case, or the group of cases, by its id."""
-    coordinates: list[Coordinates]
-    """Where it would stand, as of a case; empty for a group of cases."""
-    absence: Absence
-    reason: Reason
-    round: Optional[int]
-    """The round in which it was refused, from 0; null when it was never begun."""
-
-
-@dataclass(frozen=True)
-class CoordinatesPairs:
-    """One group of CPUs on one memory node."""
-
-    experiment: Literal["pairs"]
-    group_by: GroupBy
-    index: int
-    """The CPU group's number among its kind, from 0."""
-    initiator: int
-    """The initiator that it belongs to."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none."""
-    memory_node: int
-    """The node that is accessed."""
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-    stage: Stage
-
-
-@dataclass(frozen=True)
-class CoordinatesScaling:
-    """One run of all threads of the machine."""
-
-    experiment: Literal["scaling"]
-    affinity: Affinity
-    threads: int
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-
-
-@dataclass(frozen=True)
-class CoordinatesSharing:
-    """Local and remote threads on one memory node."""
-
-    experiment: Literal["sharing"]
-    memory_node: int
-    """The node whose memory both groups use."""
-    local_initiator: int
-    """The initiator near it."""
-    remote_initiator: int
-    local_threads: int
-    """n, 0 for none."""
-    remote_threads: int
-    """m, 0 for none."""
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-
-
-@dataclass(frozen=True)
-class CoordinatesLinks:
-    """All initiators of a package, or one of them, on the memory of another package."""
-
-    experiment: Literal["links"]
-    from_package: int
-    """The package whose cores move data."""
-    to_package: int
-    """The package whose memory they use."""
-    initiator: Optional[int]
-    """The initiator of `from_package` that moves data while the others rest; null: all of them do."""
-    way: Way
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-    """Threads of `from_package`."""
-
-
-@dataclass(frozen=True)
-class CoordinatesRoofs:
-    """A roof, or a point below one."""
-
-    experiment: Literal["roofs"]
-    initiator: int
-    """The initiator whose roof it is."""
-    actor: int
-    """Position of its actor in the case, from 0."""
-    roof: Roof
-    kernel: str
-    """Kernel, mix or arithmetic by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-    """Threads of the initiator."""
-    purpose: RoofPurpose
-
-
-@dataclass(frozen=True)
-class CoordinatesHybrid:
-    """Loads and stores shared out over a fast and a slow memory."""
-
-    experiment: Literal["hybrid"]
-    initiator: int
-    fast_node: int
-    slow_node: int
-    point: HybridPoint
-    loads: int
-    """Elements loaded in a step of the mix; 0 where nothing is read."""
-    stores: int
-    """Elements stored in a step of the mix; 0 where nothing is written."""
-    load_pages: Optional[PageSplit]
-    """Pages of the array that is read; null where nothing is."""
-    store_pages: Optional[PageSplit]
-    """Pages of the array that is written; null where nothing is."""
-    kernel: str
-    """Mix by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-
-
-@dataclass(frozen=True)
-class CoordinatesMixes:
-    """A random set of streams."""
-
-    experiment: Literal["mixes"]
-    index: int
-    """Its number, from 0."""
-
-
-@dataclass(frozen=True)
-class CoordinatesLatency:
-    """The time of an access."""
-
-    experiment: Literal["latency"]
-    initiator: int
-    """The initiator of the thread."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none."""
-    memory_node: int
-    """The node that is accessed."""
-    working_set_bytes: int
-    """Memory that is walked through."""
-    pages: Pages
-    walk: ChaseWalk
-    load: Optional[LatencyLoad]
-    """What loads the memory beside it, the second actor; null where nothing does."""
-
-
-@dataclass(frozen=True)
-class CoordinatesDevicesTransfer:
-    """A transfer, alone or beside something."""
-
-    experiment: Literal["devices"]
-    part: Literal["transfer"]
-    device: str
-    """The device, by its id among the inputs."""
-    actor: int
-    """Position of the transfer among the case's actors."""
-    initiator: int
-    """The initiator of the host's thread."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none."""
-    memory_node: Optional[int]
-    """The node of the host's pages; null between devices."""
-    direction: TransferDirection
-    host_memory: Optional[HostMemory]
-    """What the host's pages are; null between devices."""
-    peer: Optional[str]
-    """The device that is copied to, by its id; null where it is the host."""
-    bytes: int
-    """One copy, each way."""
-    beside: Optional[TransferBeside]
-    """What runs at the same time, the case's other actor; null where nothing does."""
-
-
-@dataclass(frozen=True)
-class CoordinatesDevicesStreams:
-    """What runs beside transfers elsewhere, alone."""
-
-    experiment: Literal["devices"]
-    part: Literal["streams"]
-    initiator: int
-    """The initiator of the threads."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none."""
-    memory_node: int
-    """The node of their pages."""
-    kernel: str
-    """Kernel by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-
-
-@dataclass(frozen=True)
-class CoordinatesCommands:
-    """A program at a placement."""
-
-    experiment: Literal["commands"]
-    command: str
-    """The program's label."""
-    initiator: int
-    """The initiator of its CPUs."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none."""
-    memory_node: Optional[int]
-    """The node that its memory is asked for on; null where pages are dealt out over several."""
-    load: Optional[LatencyLoad]
-    """Threads that load the same memory beside it; null for a run alone."""
-
-
-@dataclass(frozen=True)
-class CoordinatesWorkloads:
-    """One of the papers' programs at a placement."""
-
-    experiment: Literal["workloads"]
-    workload: str
-    """Its name and size, as `cg.A`."""
-    initiator: Optional[int]
-    """The initiator of its threads; null where they are spread over the machine."""
-    cpu_node: Optional[int]
-    """The lowest node with CPUs of that initiator; null: it has none, or threads are spread."""
-    memory_node: Optional[int]
-    """The node of all its pages; null where a strategy places them."""
-    strategy: Optional[PlacementStrategy]
-    """The strategy that places them; null where they are on one node."""
-    threads: int
-
-
-@dataclass(frozen=True)
-class HybridPointCorner:
-    """One kind alone: its bandwidth b."""
-
-    point: Literal["corner"]
-    of: TransferKind
-
-
-@dataclass(frozen=True)
-class HybridPointPair:
-    """Two kinds, of which one takes a little longer: their overlap."""
-
-    point: Literal["pair"]
-    dominating: TransferKind
-    """The one that takes longer."""
-    beside: TransferKind
-
-
-@dataclass(frozen=True)
-class HybridPointSurface:
-    """A point of the surface that the fitted model is validated by."""
-
-    point: Literal["surface"]
-
-
-@dataclass(frozen=True)
-class LatencyLoad:
-    """What loads the memory beside a chase; the second actor of the case."""
-
-    kernel: str
-    """Kernel or mix by its name."""
-    variant: str
-    """Instruction-set variant by its name."""
-    threads: int
-    pause_cycles: int
-    """As of a stream."""
-    loads: int
-    """Elements that the kernel loads in a step; 0 with no stores: an old record does not say."""
-    stores: int
-    """Elements that it stores in a step."""
-
-
-@dataclass(frozen=True)
-class PageSplit:
-    """Of this many pages in turn those in the fast and those in the slow memory."""
-
-    fast: int
-    slow: int
-
-
-@dataclass(frozen=True)
 class PlacedWorkload:
     """A workload on one node after the other."""
 
@@ -2854,16 +2977,6 @@ class PlacedWorkload:
     """What its work is counted in; null where no run ended."""
     nodes: list[WorkloadOnNode]
     """The own node first."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why something is absent."""
-
-    code: ReasonCode
-    """For programs."""
-    text: str
-    """For people: what happened, and what to do about it where something can be done."""
 
 
 @dataclass(frozen=True)
@@ -3378,6 +3491,89 @@ class PredictedPlacements(Answer):
 
 
 @dataclass(frozen=True)
+class ChangedBandwidth:
+    """A bandwidth before and after."""
+
+    of: BandwidthOf
+    now_gb_per_s: Optional[Estimate]
+    """Null where the record has none."""
+    then_gb_per_s: PredictWhatIfOutcome
+
+
+@dataclass(frozen=True)
+class ChangedLatency:
+    """A latency before and after."""
+
+    of: LatencyOf
+    now_ns: Optional[Estimate2]
+    """Null where the record has none."""
+    then_ns: PredictWhatIfOutcome2
+
+
+@dataclass(frozen=True)
+class PredictWhatIfOutcomeUnknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class PredictWhatIfOutcome2Unknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class Then:
+    """What a figure would be."""
+
+    value: float
+    interval: Optional[tuple[float, float]]
+    """From the lowest to the highest that it may be; null where that is not known."""
+    confidence: Optional[float]
+    """How often such an interval holds the true value, a fraction; null where that is not known."""
+    cases: list[str]
+    """The cases behind it, by their ids in the record."""
+    because: Because
+
+
+@dataclass(frozen=True)
+class Then2:
+    """What a figure would be."""
+
+    value: float
+    interval: Optional[tuple[float, float]]
+    """From the lowest to the highest that it may be; null where that is not known."""
+    confidence: Optional[float]
+    """How often such an interval holds the true value, a fraction; null where that is not known."""
+    cases: list[str]
+    """The cases behind it, by their ids in the record."""
+    because: Because
+
+
+@dataclass(frozen=True)
+class ChangedMachine(Answer):
+    """What `model RECORD NAME --json` prints."""
+
+    schema: Literal["nearfar.predict-what-if/1"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    change: str
+    """As it was asked: `channels=6`."""
+    from_: str
+    """What it changes from, in a few words."""
+    kernel: str
+    """The kernel that all bandwidths are of."""
+    bandwidth: list[ChangedBandwidth]
+    latency: list[ChangedLatency]
+
+
+@dataclass(frozen=True)
 class Cache:
     """A data or unified CPU cache."""
 
@@ -3590,13 +3786,31 @@ LatencyOutcome2 = Union[FactorSpan, LatencyOutcome2Unknown]
 Outcome3 = Union[LatencyKnee, Outcome3Unknown]
 Outcome4 = Union[Estimate3, Outcome4Unknown]
 Outcome5 = Union[FamilyLaw, Outcome5Unknown]
+Absence = Literal["omitted", "refused"]
+Affinity = Literal["unbound", "compact", "scatter"]
+ChaseWalk = Literal["page_groups", "anywhere"]
+Coordinates = Union[CoordinatesPairs, CoordinatesScaling, CoordinatesSharing, CoordinatesLinks, CoordinatesRoofs, CoordinatesHybrid, CoordinatesMixes, CoordinatesLatency, CoordinatesExchange, Union[CoordinatesDevicesTransfer, CoordinatesDevicesStreams], CoordinatesCommands, CoordinatesWorkloads]
+CpuRelation = Literal["same_core", "same_l3", "same_node", "same_package", "other_package"]
+HandOver = Literal["store_load", "compare_swap"]
+HostMemory = Literal["pinned", "pageable"]
+HybridPoint = Union[HybridPointCorner, HybridPointPair, HybridPointSurface]
+ExchangeOutcome = Union[Estimate2, ExchangeOutcomeUnknown]
+Pages = Literal["small", "transparent", "huge"]
+PlacementStrategy = Literal["first-touch", "parallel-init", "round-robin", "memory-bind"]
+ReasonCode = Literal["one_node", "one_initiator", "one_package", "one_core", "one_memory_kind", "no_window", "unknown_cache", "unmeasured_input", "no_ratio", "full_suite_only", "no_variant", "screened_out", "node_not_allowed", "cpus_not_allowed", "budget", "no_room", "denied", "misplaced", "unproven", "wrong_data", "threads", "not_simulated", "contradiction", "too_large", "no_device", "other_interface", "device_failed", "not_pinned", "command_failed", "timed_out", "no_metric", "not_verified"]
+Roof = Union[RoofCompute, RoofCache, RoofMemory, RoofInterleaved, RoofContended, RoofAllLocal, RoofCongested]
+RoofPurpose = Literal["roof", "validation"]
+Stage = Literal["screening", "matrix"]
+TransferBeside = Union[TransferBesideStreams, TransferBesideDevice]
+TransferDirection = Literal["to_device", "to_host", "both_ways", "to_peer"]
+TransferKind = Literal["lf", "sf", "ls", "ss"]
+Way = Literal["one_way", "both_ways"]
 LawFit = Union[LawFitPressure, LawFitSaturation]
 SplitVerdict = Literal["all_near", "gain", "within_error", "error_unknown", "not_all_fit_near"]
 Support = Literal["measured", "interpolated", "extrapolated"]
 WhoLosesMore = Literal["local", "remote", "neither"]
 WorkSharing = Literal["dynamic", "static"]
 PhaseLimit = Literal["arithmetic", "memory", "other"]
-Roof = Union[RoofCompute, RoofCache, RoofMemory, RoofInterleaved, RoofContended, RoofAllLocal, RoofCongested]
 RooflineAdvice = Union[RooflineAdvicePutPages, RooflineAdviceLeavePages, RooflineAdviceExpectOnly, RooflineAdviceArrangePages, RooflineAdviceArrangeFreely, RooflineAdviceExpectOnlyTogether, RooflineAdviceComputeBetter, RooflineAdviceDistrustRoofs, RooflineAdviceTrustRoofs, RooflineAdviceMeasurePoints, RooflineAdviceMeasureExceeded]
 HybridAdvice = Union[HybridAdviceLeave, HybridAdvicePut, HybridAdviceAvoidJump, HybridAdviceTrySeparately, HybridAdviceFillHalf, HybridAdviceMeasureOverlaps, HybridAdviceSuspectBetter]
 MemoryPolicy = str
@@ -3605,39 +3819,24 @@ HybridOutcome = Union[OverlapValue, HybridOutcomeUnknown]
 HybridOutcome2 = Union[HeldOutErrors, HybridOutcome2Unknown]
 OverlapBounds = Literal["not_negative", "none"]
 PlacementName = Literal["all_fast", "all_slow", "even", "best_together", "best_separately", "half_fast", "asked"]
-TransferKind = Literal["lf", "sf", "ls", "ss"]
-Affinity = Literal["unbound", "compact", "scatter"]
 MeanVerdict = Literal["faster", "slower", "too_small", "not_shown"]
 DistributionOutcome = Union[RunDistribution, DistributionOutcomeUnknown]
 RunModes = Union[RunModesTooFewRuns, RunModesNoMoreThanOneShown, RunModesShown]
 SpreadVerdict = Literal["steadier", "less_steady", "not_shown"]
-Experiment = Literal["pairs", "scaling", "sharing", "links", "roofs", "hybrid", "mixes", "latency", "devices", "workloads", "commands"]
+Experiment = Literal["pairs", "scaling", "sharing", "links", "roofs", "hybrid", "mixes", "latency", "exchange", "devices", "workloads", "commands"]
 FlowPlacement = Union[FlowPlacementOwnNodes, FlowPlacementAllNodes, FlowPlacementOtherPackages, FlowPlacementOneNode]
 JudgedCases = Literal["fitted", "held_out", "left_out"]
 MachinePart = Union[MachinePartPath, MachinePartController, MachinePartIssue, MachinePartLink, MachinePartInitiatorLink, MachinePartChannels]
 Access = Literal["regular", "irregular"]
 Basis = Literal["roofs", "pairs"]
 Binding = str
-PlacementStrategy = Literal["first-touch", "parallel-init", "round-robin", "memory-bind"]
 StrategyAdvice = Union[StrategyAdvicePlaceRegular, StrategyAdviceTakeFastest, StrategyAdviceInterleaveAbove, StrategyAdviceSpareBinding, StrategyAdviceSpareInterleaving]
 StrategyVerdict = Literal["decided", "too_near", "open"]
 Backend = Literal["cuda", "opencl"]
 DeviceClassNote = Union[DeviceClassNoteSeveralSizes, DeviceClassNoteFewRounds, DeviceClassNoteDisturbed, DeviceClassNoteSlowLinks]
-HostMemory = Literal["pinned", "pageable"]
 DevicesOutcome = Union[TheoreticalMaximum, DevicesOutcomeUnknown]
 DevicesOutcome2 = Union[TransferLaw, DevicesOutcome2Unknown]
-TransferBeside = Union[TransferBesideStreams, TransferBesideDevice]
-TransferDirection = Literal["to_device", "to_host", "both_ways", "to_peer"]
-Absence = Literal["omitted", "refused"]
 ArrayAccess = Literal["regular", "irregular"]
-ChaseWalk = Literal["page_groups", "anywhere"]
-Coordinates = Union[CoordinatesPairs, CoordinatesScaling, CoordinatesSharing, CoordinatesLinks, CoordinatesRoofs, CoordinatesHybrid, CoordinatesMixes, CoordinatesLatency, Union[CoordinatesDevicesTransfer, CoordinatesDevicesStreams], CoordinatesCommands, CoordinatesWorkloads]
-HybridPoint = Union[HybridPointCorner, HybridPointPair, HybridPointSurface]
-Pages = Literal["small", "transparent", "huge"]
-ReasonCode = Literal["one_node", "one_initiator", "one_package", "one_core", "one_memory_kind", "no_window", "unknown_cache", "unmeasured_input", "no_ratio", "full_suite_only", "no_variant", "screened_out", "node_not_allowed", "cpus_not_allowed", "budget", "no_room", "denied", "misplaced", "unproven", "wrong_data", "threads", "not_simulated", "contradiction", "too_large", "no_device", "other_interface", "device_failed", "not_pinned", "command_failed", "timed_out", "no_metric", "not_verified"]
-RoofPurpose = Literal["roof", "validation"]
-Stage = Literal["screening", "matrix"]
-Way = Literal["one_way", "both_ways"]
 AdvisingModel = Literal["flow", "hybrid", "pairs"]
 CandidateKind = Literal["one_node", "first_touch", "local", "interleave", "weighted", "by_initiator"]
 Launcher = Literal["numactl", "openmp", "slurm", "systemd", "docker", "kubernetes", "libvirt"]
@@ -3647,6 +3846,11 @@ TakenFigure = Literal["threads", "working_set_bytes", "load_share", "accesses"]
 Verdict = Literal["faster", "slower", "same", "undecided"]
 PredictCurveOutcome = Union[Estimate, PredictCurveOutcomeUnknown]
 PredictHybridOutcome = Union[HeldOutErrors, PredictHybridOutcomeUnknown]
+BandwidthOf = Literal["own_node", "all_own", "other_package", "cxl"]
+Because = Literal["memory_limits", "memory_then_limits", "cores_limit", "link_limits", "cores_unknown", "transfer_of_a_line", "mean_of_nodes", "flow_law", "same_channels", "nearest_part", "cxl_link_limits", "link_or_device", "untouched"]
+LatencyOf = Literal["own", "other_package", "cxl"]
+PredictWhatIfOutcome = Union[Then, PredictWhatIfOutcomeUnknown]
+PredictWhatIfOutcome2 = Union[Then2, PredictWhatIfOutcome2Unknown]
 CacheKind = Literal["data", "unified"]
 DeviceKind = Literal["network", "storage", "accelerator", "other"]
 Source = Union[Literal["live"], SourceXml, SourceSynthetic, SourceSimulated]

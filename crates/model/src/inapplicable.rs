@@ -1,6 +1,7 @@
 //! Why a model says nothing of a record, and which command would change that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use nearfar_machine::DeviceKind;
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
@@ -32,6 +33,11 @@ impl Inapplicable {
     /// Why there is no model of that name, and what to try.
     pub fn without_model(&self, name: &str) -> String {
         format!("no {name} model: {self}{}", self.tried())
+    }
+
+    /// Why a question has no answer, and what to try.
+    pub fn without_answer(&self, question: &impl fmt::Display) -> String {
+        format!("{question} cannot be told: {self}{}", self.tried())
     }
 
     /// Measuring these experiments in a suite would change it, where the machine has what they measure.
@@ -117,6 +123,9 @@ fn lacking_part(record: &Record, experiment: Experiment) -> Option<&'static str>
         Experiment::Devices if !has_devices(record) => {
             Some("the machine has no device that data could be copied to")
         }
+        Experiment::Exchange if !has_hand_overs(record) => {
+            Some("the file of this simulated machine says nothing of hand-overs ([exchange])")
+        }
         Experiment::Links if machine.packages.len() < 2 => Some("the machine has one package"),
         Experiment::Sharing if initiators < 2 => {
             Some("the machine has one initiator, so that no cores are remote to any memory")
@@ -142,6 +151,13 @@ fn has_devices(record: &Record) -> bool {
             header.machine.devices.iter().any(|device| device.kind == DeviceKind::Accelerator)
         }
     }
+}
+
+/// Whether the machine answers how long hand-overs of a line take: a measured one does.
+fn has_hand_overs(record: &Record) -> bool {
+    let Some(simulation) = &record.header.simulation else { return true };
+    let machine = nearfar_flow::parse_machine(&simulation.name, &simulation.file);
+    machine.is_ok_and(|machine| !machine.exchange.ns.is_empty())
 }
 
 /// The command that measures experiments of a record's machine: into the record, where its file is

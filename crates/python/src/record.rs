@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use nearfar_advise::{AdviceError, Demand, Pattern, advise_each};
 use nearfar_document::{
     AdvisedPlacement, Format, Frame, ModelResult, Origin, ReportChoices, ShowChoice,
-    accesses_beside_traffic, model_answer, placements_over_two_memories, predicted_streams,
-    show_answer, write_document,
+    accesses_beside_traffic, changed_machine, model_answer, placements_over_two_memories,
+    predicted_streams, show_answer, write_document,
 };
 use nearfar_flow::read_machine;
-use nearfar_machine::{Binding, BindingError};
+use nearfar_machine::{Binding, BindingError, TheoreticalMaximum};
 use nearfar_measure::simulated::simulate as measured;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    CurveQuestion, Inapplicable, ModelChoices, ModelKind, OverlapBounds, RecordFigures, flow,
-    hybrid, latency, measuring_command,
+    Change, ChangeError, CurveQuestion, Inapplicable, ModelChoices, ModelKind, OverlapBounds,
+    RecordFigures, flow, hybrid, latency, measuring_command, what_if,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::{BytesPerSecond, did_you_mean, from_word, words_of};
@@ -236,6 +236,32 @@ impl ReadRecord {
             let answer = answer.ok_or("a share is not between 0 and 1")?;
             let view = ModelResult::new("nearfar.predict-hybrid/2", &self.record, answer);
             told(&view, &placements_over_two_memories(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// What a change of the machine would do; what its memory and its link are now.
+    #[pyo3(signature = (change, gamma, phi))]
+    fn predict_change(
+        &self,
+        py: Python<'_>,
+        change: &str,
+        gamma: Option<String>,
+        phi: Option<String>,
+    ) -> PyResult<Told> {
+        py.detach(|| {
+            let change: Change = change.parse().map_err(|error: ChangeError| error.to_string())?;
+            let given = gamma.map(|name| TheoreticalMaximum::memory(&name)).transpose();
+            let given = given.map_err(|error| error.to_string())?;
+            let of_memory = || TheoreticalMaximum::of_memory(&self.record.header.machine);
+            let maximum = given.map_or_else(of_memory, Ok);
+            let link = phi.map(|name| TheoreticalMaximum::link(&name)).transpose();
+            let link = link.map_err(|error| error.to_string())?;
+            let figures = RecordFigures::new(&self.record);
+            let found = what_if(&figures, &change, &maximum, link.as_ref());
+            let found = found.map_err(|why| why.without_answer(&change))?;
+            let view = ModelResult::new("nearfar.predict-what-if/1", &self.record, found);
+            told(&view, &changed_machine(&view))
         })
         .map_err(failed)
     }

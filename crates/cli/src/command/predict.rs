@@ -136,13 +136,8 @@ fn of_change(arguments: &PredictArguments, change: &Change) -> anyhow::Result<Ex
     let waiting = Waiting::new("fitting the model", None);
     let found = what_if(&RecordFigures::new(&record), change, &maximum, link);
     drop(waiting);
-    let answer = found.map_err(no_answer(change))?;
+    let answer = found.map_err(|why| anyhow!("{}", why.without_answer(change)))?;
     tell(arguments, &record, ("nearfar.predict-what-if/1", answer), changed_machine)
-}
-
-/// Why a change cannot be told.
-fn no_answer(change: &Change) -> impl Fn(Inapplicable) -> anyhow::Error {
-    move |why| anyhow!("{change} cannot be told: {why}{}", tried(&why))
 }
 
 /// Accesses beside traffic.

@@ -115,6 +115,7 @@ impl<'a> FigureRow<'a> {
         row.actor_kind = Some(match planned {
             Actor::Stream(_) => "stream",
             Actor::Chase(_) => "chase",
+            Actor::Exchange(_) => "exchange",
             Actor::Compute(_) => "compute",
             Actor::Transfer(_) => "transfer",
             Actor::Workload(_) | Actor::Command(_) => return None,
@@ -126,8 +127,8 @@ impl<'a> FigureRow<'a> {
             row.put_flops(flops);
         }
         let rests_on = &rests_on.sum;
-        if matches!(planned, Actor::Chase(_)) {
-            // An access of a chase is 8 useful bytes; the highest rate is the shortest time.
+        if matches!(planned, Actor::Chase(_) | Actor::Exchange(_)) {
+            // An access of a chase, and a hand-over, is 8 useful bytes; the highest rate is the shortest time.
             let of_rate = |rate: f64| (rate > 0.0).then(|| 8e9 / rate);
             row.access_ns = of_rate(rests_on.median);
             row.access_ns_low = of_rate(rests_on.interval.1);

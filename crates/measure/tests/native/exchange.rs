@@ -43,8 +43,10 @@ fn both_threads_hand_over_in_turn() {
             let done: Vec<u64> =
                 sample.threads.iter().map(|thread| thread.useful_bytes / 8).collect();
             assert_eq!(done.len(), 2);
-            // Whole blocks agree to one hand-over; those across the window's edges count pro rata.
-            assert!(done[0].abs_diff(done[1]) <= done[0].max(done[1]) / 10, "{done:?}");
+            // Whole blocks agree to one hand-over; those across the window's edges count pro rata, which on a
+            // busy machine can be most of the few that there are.
+            let edges = done[0].max(done[1]) / 10 + 4096;
+            assert!(done[0].abs_diff(done[1]) <= edges, "{done:?}");
         }
     }
 }

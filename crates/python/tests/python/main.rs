@@ -1,5 +1,5 @@
 //! The module as Python's programs use it: `python/tests`, the examples of `python/README.md`, and what mypy and ruff
-//! say of it (`make documents`).
+//! say of it (`make python`).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -34,12 +34,13 @@ fn package() -> tempfile::TempDir {
 
 /// Runs a module of Python's in a folder, which finds the package first.
 fn run(module: &str, arguments: &[&str], folder: &Path) {
-    let mut command = Command::new(target().join("python/bin/python"));
+    let mut command = Command::new(target().join("python-module/bin/python"));
     command.args(["-X", "utf8", "-m", module]).args(arguments).current_dir(folder);
-    let caches = target().join("python/caches");
+    let caches = target().join("python-module/caches");
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("MYPY_CACHE_DIR", caches.join("mypy"));
     command.env("RUFF_CACHE_DIR", caches.join("ruff"));
-    let output = command.output().expect("scripts/python-packages installs Python's programs");
+    let output =
+        command.output().expect("`scripts/python-packages module` installs Python's programs");
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{module}: {}", String::from_utf8_lossy(&said));
 }
