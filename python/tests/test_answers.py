@@ -41,7 +41,8 @@ def test_types_are_those_of_the_schemas() -> None:
 
 def test_every_model_is_typed_without_loss(records: list[nearfar.Record]) -> None:
     told = set()
-    for record in records:
+    hand_overs = nearfar.simulate("two-socket-8-nodes", only=["exchange"])
+    for record in [*records, hand_overs]:
         for name, kind in MODELS.items():
             try:
                 model = record.model(name)
@@ -60,6 +61,7 @@ def test_advice_and_predictions_are_typed_without_loss(records: list[nearfar.Rec
     record, knl = records
     answers: list[Answer] = [
         record.advise(working_set=1 << 30),
+        record.predict_change("nps=1"),
         record.advise(threads=2, initiators=[0], load_share=0.5, pattern="shared"),
         record.predict_streams("cpus=0 mem=bind:0", "cpus=1 mem=bind:1"),
         record.predict_accesses(read_share=1.0, gb_per_s=10.0),
