@@ -25,13 +25,20 @@ const NOT_SIMULATED: [&str; 4] = ["huge_bytes", "resident_bytes", "huge_page_sha
 /// Columns of workloads and programs, which are measured where they are asked for.
 const NOT_IN_SUITES: [&str; 5] = ["strategy", "workload", "work", "work_unit", "moved_pages"];
 
+/// Columns of hand-overs, which no suite measures either.
+const OF_HAND_OVERS: [&str; 3] = ["first_cpu", "second_cpu", "by"];
+
 #[test]
 fn every_experiment_loads_with_the_declared_types_and_the_figures_of_show() {
     let folder = tempfile::tempdir().unwrap();
     let [one, other] =
         ["two-socket-4-gpus", "knl-flat"].map(|machine| check(&simulate(folder.path(), machine)).1);
-    let empty: BTreeSet<String> =
-        NOT_SIMULATED.into_iter().chain(NOT_IN_SUITES).map(String::from).collect();
+    let empty: BTreeSet<String> = NOT_SIMULATED
+        .into_iter()
+        .chain(NOT_IN_SUITES)
+        .chain(OF_HAND_OVERS)
+        .map(String::from)
+        .collect();
     assert_eq!(&one & &other, empty);
 }
 
@@ -46,6 +53,17 @@ fn runs_of_workloads_are_rows() {
     let (text, empty) = check(&record);
     assert!(text.contains(",workload,cg."), "{text:.1000}");
     assert_eq!(empty.intersection(&NOT_IN_SUITES.map(String::from).into()).count(), 0);
+}
+
+#[test]
+fn hand_overs_are_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("exchange.jsonl");
+    let only = ["--only", "pairs,exchange", "--kernel", "load", "--out", record.to_str().unwrap()];
+    nearfar(&[&["characterize", "--simulate", "two-socket-8-nodes"], &only[..]].concat());
+    let (text, empty) = check(&record);
+    assert!(text.contains(",exchange,"), "{text:.1000}");
+    assert_eq!(empty.intersection(&OF_HAND_OVERS.map(String::from).into()).count(), 0);
 }
 
 #[test]

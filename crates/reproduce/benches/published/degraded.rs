@@ -134,9 +134,11 @@ fn told(
     let (twins, normal) = (twins(&figures), normality(&figures, maximum));
     match taken {
         Taken::Links(_) => told_of_links(&twins, &normal),
-        Taken::Nothing | Taken::FirstNode(_) | Taken::AllNodes(_) => {
-            told_of_memory(&twins, &normal)
-        }
+        Taken::FirstNode(_) | Taken::AllNodes(_) => told_of_memory(&twins, &normal),
+        Taken::Nothing => match told_of_links(&twins, &normal) {
+            Told::Nothing => told_of_memory(&twins, &normal),
+            told => told,
+        },
     }
 }
 
