@@ -81,7 +81,7 @@ documents: ## a tier: reports in Chromium, LaTeX and pandas
 	$(CARGO_TEST) $(DOCUMENTS)
 
 python: ## a tier: the module for Python, in polars, pandas, mypy and ruff
-	@scripts/install-packages build documents
+	@scripts/install-packages build python
 	@scripts/python-packages module
 	$(CARGO_TEST) $(PYTHON)
 

@@ -70,7 +70,7 @@ impl Side<'_> {
     /// microseconds, far more than a hand-over takes and less than a block of a window.
     pub const PATIENCE: u64 = 1 << 14;
 
-    /// Hands the line over so many times, or fewer where the other side keeps it for longer than
+    /// Hands the line over `times` times, or fewer where the other side keeps it for longer than
     /// [`Side::PATIENCE`]; how often. Whoever gave up goes on with the same turn at the next call.
     pub fn hand_over(&mut self, handing: Handing, times: u64) -> u64 {
         if times == 0 {

@@ -102,7 +102,7 @@ pub(crate) unsafe fn follow(mut place: usize, accesses: u64) -> usize {
     place
 }
 
-/// Waits for a turn by loads and writes the next, so many times, each turn two above the one
+/// Waits for a turn by loads and writes the next, `times` times, each turn two above the one
 /// before. Ends early where a turn does not come within `patience` loads; gives how many were left.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(crate) fn write_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {

@@ -91,6 +91,14 @@ impl MemoryModule {
 }
 
 impl TheoreticalMaximum {
+    /// What the user gave, else that of the machine's memory.
+    ///
+    /// # Errors
+    /// As of [`TheoreticalMaximum::of_memory`], where nothing was given.
+    pub fn given_or_of_memory(given: Option<Self>, machine: &Machine) -> Result<Self, String> {
+        given.map_or_else(|| Self::of_memory(machine), Ok)
+    }
+
     /// What the machine's ordinary memory can carry at most, by its modules: of a node
     /// with CPUs of its own where its channels are known (`DDR4-3200x4`), else of one
     /// channel (`DDR4-3200`) with the reason in [`TheoreticalMaximum::source`]. The

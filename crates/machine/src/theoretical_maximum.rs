@@ -8,7 +8,9 @@
 
 use std::fmt::Write as _;
 
-use nearfar_units::{BytesPerSecond, QuantityError, excerpt, serialize_gb_per_s, words};
+use nearfar_units::{
+    BytesPerSecond, QuantityError, excerpt, format_significant, serialize_gb_per_s, words,
+};
 use serde::{Deserialize, Serialize};
 
 /// A theoretical maximum: its name, what it is the maximum of, and how much.
@@ -264,6 +266,14 @@ impl TheoreticalMaximum {
         let one = self.bytes_per_s / f64::from(self.channels().unwrap_or(1));
         let all = generation.speeds.iter().map(|&speed| generation.channel(speed));
         all.filter(|channel| channel.bytes_per_s < one * 0.999).collect()
+    }
+
+    /// Its name; of what the user gave the bandwidth.
+    pub fn label(&self) -> String {
+        match self.scope {
+            Scope::Given => format!("{} GB/s", format_significant(self.gb_per_s(), 3)),
+            _ => self.name.clone(),
+        }
     }
 
     /// In GB/s, 1e9 bytes/s.

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::failure::failed;
+use crate::record::no_model;
 
 /// Answers where tasks should run and where data should lie.
 #[pyclass(frozen, name = "Ranking", module = "nearfar")]
@@ -23,15 +24,12 @@ impl PyRanking {
     /// Where the record does not hold what a ranking needs.
     pub fn new(record: &Record, beside: bool) -> Result<Self, String> {
         let figures = RecordFigures::new(record);
-        let told = |name: &'static str| {
-            move |without: nearfar_model::Inapplicable| without.without_model(name)
-        };
-        let ranking = Ranking::new(&figures, &ClassRule::default()).map_err(told("classes"))?;
+        let ranking = Ranking::new(&figures, &ClassRule::default()).map_err(no_model("classes"))?;
         if !beside {
             return Ok(Self { ranking });
         }
-        let flow = flow(&figures).map_err(told("flow"))?;
-        Ok(Self { ranking: ranking.with_flow(&flow).map_err(told("flow"))? })
+        let flow = flow(&figures).map_err(no_model("flow"))?;
+        Ok(Self { ranking: ranking.with_flow(&flow).map_err(no_model("flow"))? })
     }
 }
 

@@ -253,8 +253,8 @@ impl ReadRecord {
             let change: Change = change.parse().map_err(|error: ChangeError| error.to_string())?;
             let given = gamma.map(|name| TheoreticalMaximum::memory(&name)).transpose();
             let given = given.map_err(|error| error.to_string())?;
-            let of_memory = || TheoreticalMaximum::of_memory(&self.record.header.machine);
-            let maximum = given.map_or_else(of_memory, Ok);
+            let machine = &self.record.header.machine;
+            let maximum = TheoreticalMaximum::given_or_of_memory(given, machine);
             let link = phi.map(|name| TheoreticalMaximum::link(&name)).transpose();
             let link = link.map_err(|error| error.to_string())?;
             let figures = RecordFigures::new(&self.record);
@@ -287,6 +287,7 @@ impl ReadRecord {
     }
 }
 
-fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> String {
+/// Why there is no such model.
+pub fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> String {
     move |without| without.without_model(name)
 }

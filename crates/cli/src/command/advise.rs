@@ -17,7 +17,6 @@ use nearfar_record::{Experiment, Record};
 use super::advised_placement::{refuse_elsewhere, worth_it};
 use super::compared_runs::{Ended, compare};
 use super::run::Placed;
-use super::tried;
 use crate::args::AdviseArguments;
 use crate::exit_status::ExitStatus;
 use crate::output::AnswerForm;
@@ -83,7 +82,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
 
 fn no_advice(error: &AdviceError) -> anyhow::Error {
     match error {
-        AdviceError::NoModel(without) => anyhow!("{error}{}", tried(without)),
+        AdviceError::NoModel(without) => anyhow!("{error}{}", without.tried()),
         AdviceError::Demand(demand) => anyhow!("{demand}"),
     }
 }
@@ -227,7 +226,7 @@ fn for_device(
         advise_device(&RecordFigures::new(record), device).map_err(|error| match &error {
             DeviceAdviceError::NotMeasured(_) | DeviceAdviceError::OneWay(_) => {
                 let without = Inapplicable::without(record, Experiment::Devices);
-                anyhow!("{error}{}", tried(&without))
+                anyhow!("{error}{}", without.tried())
             }
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;

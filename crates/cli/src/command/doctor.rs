@@ -40,8 +40,8 @@ fn look_over_machine(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> 
 
 fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> {
     let (_, record) = record_file::read_named_or_newest(Some(path))?;
-    let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
-    let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
+    let machine = &record.header.machine;
+    let gamma = TheoreticalMaximum::given_or_of_memory(arguments.gamma.clone(), machine);
     let view = RecordDoctor::new(&record, gamma);
     output::answer(arguments.form(), &view, || view.answer())?;
     Ok(status(view.has_failed()))

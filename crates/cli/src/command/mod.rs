@@ -81,8 +81,3 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
 fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
     move |without| anyhow!(without.without_model(name))
 }
-
-/// The command that would add what a model lacks.
-fn tried(without: &Inapplicable) -> String {
-    without.tried()
-}

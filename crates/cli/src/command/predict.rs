@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::advise::tell_instances;
 use super::named_program::predicted_program;
-use super::{no_model, tried};
+use super::no_model;
 use crate::args::{LatencyQuestion, Point, PredictArguments, Split, StepQuestion};
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
@@ -130,8 +130,8 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
 /// A machine with another memory, mode or link.
 fn of_change(arguments: &PredictArguments, change: &Change) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
-    let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
-    let maximum = arguments.classes.gamma.clone().map_or_else(of_memory, Ok);
+    let (gamma, machine) = (arguments.classes.gamma.clone(), &record.header.machine);
+    let maximum = TheoreticalMaximum::given_or_of_memory(gamma, machine);
     let link = arguments.classes.phi.as_ref();
     let waiting = Waiting::new("fitting the model", None);
     let found = what_if(&RecordFigures::new(&record), change, &maximum, link);
@@ -313,7 +313,7 @@ fn of_devices<'c>(
     if of_way.is_empty() {
         if record.header.inputs.devices.is_none() {
             let without = Inapplicable::without(record, Experiment::Devices);
-            bail!("no classes of copies {direction}: {without}{}", tried(&without));
+            bail!("no classes of copies {direction}: {without}{}", without.tried());
         }
         bail!(
             "no classes of copies {direction}: the record holds no pinned copies that way; `nearfar \

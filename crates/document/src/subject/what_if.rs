@@ -1,6 +1,5 @@
 //! What would become of a machine's figures with another memory, mode or link.
 
-use nearfar_machine::{Scope, TheoreticalMaximum};
 use nearfar_model::{BandwidthOf, Because, Change, LatencyOf, Then, WhatIf};
 use nearfar_record::{Estimate, Outcome};
 use nearfar_units::{Quantity, format_significant};
@@ -83,14 +82,7 @@ fn to_words(change: &Change) -> String {
         Change::NodesPerPackage(0) => "all sockets as one memory node".into(),
         Change::NodesPerPackage(1) => "1 memory node a package".into(),
         Change::NodesPerPackage(count) => format!("{count} memory nodes a package"),
-        Change::CxlLink(link) => format!("a CXL link of {}", link_words(link)),
-    }
-}
-
-fn link_words(link: &TheoreticalMaximum) -> String {
-    match link.scope {
-        Scope::Given => format!("{} GB/s", format_significant(link.gb_per_s(), 3)),
-        _ => link.name.clone(),
+        Change::CxlLink(link) => format!("a CXL link of {}", link.label()),
     }
 }
 

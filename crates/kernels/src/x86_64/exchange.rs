@@ -6,7 +6,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-/// Waits for a turn by loads and writes the next, so many times (at least one), each turn two above
+/// Waits for a turn by loads and writes the next, `times` times (at least one), each turn two above
 /// the one before. Ends early where a turn does not come within `patience` loads; gives how many were left.
 pub(crate) fn write_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {
     // SAFETY: the address is an atomic's, which both sides access by whole, aligned words; times and

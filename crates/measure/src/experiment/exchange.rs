@@ -13,7 +13,7 @@ use super::Planned;
 use super::omitted::omitted;
 use super::setting::Setting;
 
-/// So many pairs take some minutes. Where there are more, `standard` measures some of each kind.
+/// Pairs that take some minutes. Where there are more, `standard` measures some of each kind.
 const MOST_PAIRS: usize = 60;
 
 /// Two CPUs, and how they lie to each other.
@@ -93,7 +93,7 @@ fn thinned(all: &[CpuPair]) -> Vec<CpuPair> {
     let mut kept: Vec<usize> = Vec::new();
     for places in kinds.values() {
         let count = of_each.min(places.len());
-        // Midway in each of so many equal parts: neither all of one CPU nor in step with the cores.
+        // Midway in each of `count` equal parts: neither all of one CPU nor in step with the cores.
         kept.extend((0..count).map(|part| places[(2 * part + 1) * places.len() / (2 * count)]));
     }
     kept.sort_unstable();

@@ -11,7 +11,7 @@ const FIRST_BLOCK: u64 = 1024;
 /// Hand-overs to warm up by at least.
 const WARM_HAND_OVERS: u64 = 16 * 1024;
 
-/// Hands the line over so many times, or fewer where the other thread keeps it for long.
+/// Hands the line over this many times, or fewer where the other thread keeps it for long.
 pub(super) type RunExchange = fn(&mut Side<'_>, Handing, u64) -> u64;
 
 /// As the side does it itself.

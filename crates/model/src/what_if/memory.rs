@@ -85,12 +85,7 @@ pub(super) fn changed(
             .into_iter()
             .filter_map(|(of, relation)| {
                 let now = seen.middle_latency(relation)?.time.clone();
-                let [low, high] = now.ends();
-                let figure = Estimate::computed(
-                    now.value.0 + shift,
-                    (low.0 + shift.min(0.0), high.0 + shift.max(0.0)),
-                    now.cases.clone(),
-                );
+                let figure = shifted(&now, shift);
                 let because =
                     if shift == 0.0 { Because::Untouched } else { Because::TransferOfALine };
                 Some(ChangedLatency {
@@ -102,6 +97,13 @@ pub(super) fn changed(
             .collect();
     let from = maximum.name.clone();
     Ok(WhatIf { change: change.clone(), from, kernel: KERNEL.into(), bandwidth, latency })
+}
+
+/// A latency so much longer, ns, sure to what it was before.
+fn shifted(now: &Estimate<Nanoseconds>, shift: f64) -> Estimate<Nanoseconds> {
+    let [low, high] = now.ends();
+    let ends = (low.0 + shift.min(0.0), high.0 + shift.max(0.0));
+    Estimate::computed(now.value.0 + shift, ends, now.cases.clone())
 }
 
 /// Whether memory is what limits a pair: with half of its threads it moves nearly as much.
@@ -204,7 +206,8 @@ pub(super) fn changed_link(
     if share > 1.0 {
         return Err(Inapplicable::here(format!(
             "reads of the CXL memory move {}, more than {} carries each way: give by --phi what all its links carry",
-            pair.rate.value, link.name
+            pair.rate.value,
+            link.label()
         )));
     }
     let answer = if factor < 1.0 {
@@ -236,12 +239,7 @@ pub(super) fn changed_link(
         vec![ChangedBandwidth { of: BandwidthOf::Cxl, now: Some(pair.rate.clone()), then: answer }];
     let latency = seen.cxl_latency().map(|it| {
         let shift = (LINE / to.bytes_per_s - LINE / link.bytes_per_s) * 1e9;
-        let [low, high] = it.time.ends();
-        let figure: Estimate<Nanoseconds> = Estimate::computed(
-            it.time.value.0 + shift,
-            (low.0 + shift.min(0.0), high.0 + shift.max(0.0)),
-            it.time.cases.clone(),
-        );
+        let figure = shifted(&it.time, shift);
         let because = Because::TransferOfALine;
         ChangedLatency {
             of: LatencyOf::Cxl,
@@ -251,7 +249,7 @@ pub(super) fn changed_link(
     });
     Ok(WhatIf {
         change: change.clone(),
-        from: link.name.clone(),
+        from: link.label(),
         kernel: KERNEL.into(),
         bandwidth,
         latency: latency.into_iter().collect(),

@@ -64,8 +64,7 @@ pub fn print_errors() -> bool {
     }
     for (name, module, channels) in MEMORY {
         let machine = read_machine(name).unwrap();
-        let ordinary = machine.machine.nodes.iter().filter(|node| node.kind.may_be_ordinary());
-        let nodes: Vec<u32> = ordinary.map(|node| node.os_index).collect();
+        let nodes = ordinary_nodes(&machine);
         let maximum = TheoreticalMaximum::memory(&format!("{module}x{channels}")).unwrap();
         for left in BTreeSet::from([channels - channels.div_ceil(6), channels / 2]) {
             let slower = slower(&machine, &nodes, f64::from(left) / f64::from(channels));
@@ -167,24 +166,27 @@ pub fn slower(machine: &SimulatedMachine, nodes: &[u32], factor: f64) -> Simulat
     slower
 }
 
+/// Nodes of ordinary memory, in their order.
+pub fn ordinary_nodes(of: &SimulatedMachine) -> Vec<u32> {
+    let ordinary = of.machine.nodes.iter().filter(|node| node.kind.may_be_ordinary());
+    ordinary.map(|node| node.os_index).collect()
+}
+
 /// What reads and lone accesses get, without noise.
 fn figures(of: &SimulatedMachine) -> Truth {
     let relations = Relations::new(&of.machine);
     let mut rates: BTreeMap<Relation, Vec<f64>> = BTreeMap::new();
     let mut times: BTreeMap<Relation, Vec<f64>> = BTreeMap::new();
     let initiators = of.machine.initiators();
-    let ordinary = || of.machine.nodes.iter().filter(|node| node.kind.may_be_ordinary());
+    let ordinary = ordinary_nodes(of);
     for initiator in &initiators {
-        for node in ordinary() {
-            let at = relations.position(initiator.index, initiator.cpu_node, node.os_index);
+        for &node in &ordinary {
+            let at = relations.position(initiator.index, initiator.cpu_node, node);
             let Some(relation) = at.relation else { continue };
-            let shares = vec![(node.os_index, 1.0)];
+            let shares = vec![(node, 1.0)];
             let rate = total(of, &[(initiator.index, shares)]);
             rates.entry(relation).or_default().push(rate);
-            times
-                .entry(relation)
-                .or_default()
-                .extend(of.idle_latency_ns(initiator.index, node.os_index));
+            times.entry(relation).or_default().extend(of.idle_latency_ns(initiator.index, node));
         }
     }
     let own = initiators.iter().filter_map(|it| Some((it.index, vec![(it.cpu_node?, 1.0)])));

@@ -12,7 +12,7 @@ use nearfar_model::{
 };
 use nearfar_record::{Experiment, Suite};
 
-use crate::changed::{MEMORY, slower};
+use crate::changed::{MEMORY, ordinary_nodes, slower};
 
 const SEEDS: u64 = 100;
 /// Of the seeds that are named, or of which it is said that the cores limit first.
@@ -91,8 +91,7 @@ pub fn print_counts() -> bool {
 
 /// `None` where the machine has no such part, or none beside it that it could be told by.
 fn degraded(machine: &SimulatedMachine, taken: Taken) -> Option<SimulatedMachine> {
-    let ordinary = machine.machine.nodes.iter().filter(|node| node.kind.may_be_ordinary());
-    let nodes: Vec<u32> = ordinary.map(|node| node.os_index).collect();
+    let nodes = ordinary_nodes(machine);
     match taken {
         Taken::Nothing => Some(machine.clone()),
         Taken::FirstNode(left) => (nodes.len() > 1).then(|| slower(machine, &nodes[..1], left)),
