@@ -90,8 +90,9 @@ fn status_below(place: &Place, kib: u64) -> Option<i32> {
             }
         }
         // In the narrow band in which the record is begun and not even a few hundred bytes are left,
-        // the language's runtime ends the program; what was written stays readable.
-        None if said.contains("memory allocation of") => {}
+        // the language's runtime ends the program, or the C library where a thread begins; what was
+        // written stays readable.
+        None if said.contains("memory allocation of") || said.contains("out of memory") => {}
         other => panic!("{kib} KiB: {other:?}: {said}"),
     }
     output.status.code()
