@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! gain   = predicted / predicted of the default - 1
-//! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate
+//! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate; or
+//!           gain >= 5 %, and a gain on each of 12 machines that the record leaves possible
 //! ```
 //!
 //! Predicted is threads x the slowest thread's rate: what a program with equally divided work
@@ -18,12 +19,14 @@ use nearfar_model::{Flow, Hybrid, Inapplicable, OverlapBounds, RecordFigures, fl
 use nearfar_record::{Estimate, Experiment, Record, Suite};
 use nearfar_units::BytesPerSecond;
 
-use crate::candidate::{AdvisingModel, Candidate, CandidateKind, MOST_TOLERANCE, least_effort};
+use crate::candidate::{
+    AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, MOST_TOLERANCE, is_claimed, least_effort,
+};
 use crate::demand::{Demand, DemandError, Pattern};
 use crate::fast_share;
 use crate::lone_pairs::LonePairs;
 use crate::placing::Placing;
-use crate::question::KernelRatios;
+use crate::question::{KernelRatios, possible_machines};
 use crate::room::takes_pages;
 use crate::team::{Team, teams};
 
@@ -90,9 +93,6 @@ const MOST_TEAMS: usize = 3;
 
 /// Predictions that differ by a smaller fraction are the same.
 const SAME: f64 = 0.002;
-
-/// By lone pairs no smaller gain is claimed.
-pub(crate) const LEAST_GAIN: f64 = 0.05;
 
 /// What to do with a program on a record's machine.
 ///
@@ -193,7 +193,9 @@ impl Asked<'_> {
         let Self { machine, demand, .. } = *self;
         let &(bytes, demanded) = flow.fitted.kernels.get(kernel)?;
         let kernel_ratios = KernelRatios { bytes, demand: demanded };
-        let place = |team: &Team| Placing::new(machine, flow, kernel_ratios, demand, team);
+        let possible = possible_machines(&flow.fitted);
+        let place =
+            |team: &Team| Placing::new(machine, flow, kernel_ratios, demand, &possible, team);
         let mut placings: Vec<(f64, Placing<'_>)> = self
             .teams
             .iter()
@@ -224,7 +226,7 @@ impl Asked<'_> {
         }
         let mut all = Vec::new();
         let (mut default, mut is_default_seen) = (None, false);
-        for (place, (_, placing)) in placings.iter_mut().enumerate() {
+        for (place, (_, placing)) in placings.iter().enumerate() {
             if is_default(placing) {
                 default = placing.default_candidate();
                 is_default_seen = default.is_some() && placing.as_seen().is_some();
@@ -233,7 +235,10 @@ impl Asked<'_> {
             all.extend(placing.candidates(is_by_initiator));
         }
         let least = flow.least_difference();
-        let candidates = measured_by(all, default, |gain, _, _| gain >= least);
+        let is_claimed = |gain: f64, own: &Candidate, default: &Candidate| {
+            is_claimed(gain, &own.possible_gains(default), least)
+        };
+        let candidates = measured_by(all, default, is_claimed);
         Some(Found { candidates, is_default_seen, own_parts })
     }
 

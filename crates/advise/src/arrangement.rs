@@ -7,8 +7,8 @@ use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, PerSecond, Quantity};
 use serde::Serialize;
 
-use crate::advice::{Basis, LEAST_GAIN};
-use crate::candidate::MOST_TOLERANCE;
+use crate::advice::Basis;
+use crate::candidate::{LEAST_GAIN, MOST_TOLERANCE};
 use crate::room::Room;
 
 /// What an instance does in a step.

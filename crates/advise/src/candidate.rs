@@ -132,6 +132,17 @@ pub fn least_effort<T>(
     })
 }
 
+/// No smaller gain is claimed.
+pub const LEAST_GAIN: f64 = 0.05;
+
+/// Whether a gain is claimed: it is at least [`LEAST_GAIN`], and either the model can tell it
+/// (`least_difference`) or each machine that the record leaves possible has a gain. The mean error of a
+/// model that is far off on some placements says little of two that it is sure of.
+pub fn is_claimed(gain: f64, on_possible: &[f64], least_difference: f64) -> bool {
+    let is_sure = !on_possible.is_empty() && on_possible.iter().all(|gain| *gain > 0.0);
+    gain >= least_difference || gain >= LEAST_GAIN && is_sure
+}
+
 /// A way to place threads and pages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -173,6 +184,9 @@ pub struct Candidate {
     /// Whether its nodes carry the same, as far as can be told.
     #[serde(skip)]
     pub is_alike: bool,
+    /// What is predicted for each machine that the record leaves possible; empty where none is known.
+    #[serde(skip)]
+    pub possible: Vec<BytesPerSecond>,
 }
 
 impl Candidate {
@@ -199,7 +213,17 @@ impl Candidate {
             ties: Vec::new(),
             is_over_all: false,
             is_alike: false,
+            possible: Vec::new(),
         }
+    }
+
+    /// Its gains over another on each machine that the record leaves possible.
+    pub(crate) fn possible_gains(&self, default: &Self) -> Vec<f64> {
+        self.possible
+            .iter()
+            .zip(&default.possible)
+            .map(|(own, before)| *own / *before - 1.0)
+            .collect()
     }
 
     /// The same, looked at whether its pages lie on all nodes.
@@ -280,6 +304,16 @@ mod tests {
             is_alike: it.2,
         };
         least_effort(all, 0.044, |it| it.1, effort).unwrap()
+    }
+
+    #[test]
+    fn a_gain_below_the_error_is_claimed_where_no_possible_machine_lacks_it() {
+        assert!(is_claimed(0.12, &[-0.1, 0.3], 0.12));
+        assert!(is_claimed(0.06, &[0.01, 0.2], 0.12));
+        assert!(!is_claimed(0.06, &[-0.01, 0.2], 0.12));
+        assert!(!is_claimed(0.04, &[0.01, 0.2], 0.12));
+        // Nothing is known of other machines.
+        assert!(!is_claimed(0.06, &[], 0.12));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_model::{Buffers, Hybrid, HybridPair, HybridPrediction, HybridShares};
 use nearfar_record::Estimate;
 
-use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind, LEAST_GAIN};
 use crate::demand::{Demand, Pattern};
 use crate::room::{room, room_share};
 use crate::team::Team;
@@ -13,9 +13,6 @@ use crate::team::Team;
 /// The model's cases have all cores of an initiator at work; with a smaller part of them the memories
 /// are not filled as they were there.
 const LEAST_CORES: f64 = 0.75;
-
-/// No gain below it is claimed, whatever the error.
-const LEAST_GAIN: f64 = 0.05;
 
 /// The pair of memories that the model knows of a team's only initiator, where its pages come to lie
 /// on one of the two by themselves and find room there.

@@ -265,7 +265,7 @@ impl Arranging<'_> {
                         .iter()
                         .map(|&node| PageNode { node, room_share: 1.0 })
                         .collect(),
-                    possible: Vec::new(),
+                    possible: &[],
                 };
                 let pages: Vec<Vec<f64>> = pages.iter().map(shares).collect();
                 let flows = question.flows(&pages)?;

@@ -28,7 +28,8 @@ mod team;
 pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};
 pub use arrangement::{Arrangement, Arrangements, DataPlace, InstanceKind, Step, StepRates};
 pub use candidate::{
-    AdvisingModel, Candidate, CandidateKind, Effort, MOST_TOLERANCE, are_alike, least_effort,
+    AdvisingModel, Candidate, CandidateKind, Effort, LEAST_GAIN, MOST_TOLERANCE, are_alike,
+    is_claimed, least_effort,
 };
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};

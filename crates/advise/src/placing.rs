@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_flow::Capacities;
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{Flow, first_cause};
 use nearfar_record::Estimate;
@@ -10,9 +11,7 @@ use nearfar_units::BytesPerSecond;
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind, are_alike};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{
-    KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Workers, possible_machines,
-};
+use crate::question::{KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Workers};
 use crate::room::{room, room_share, takes_pages};
 use crate::search::equal_shares;
 use crate::team::Team;
@@ -44,6 +43,7 @@ impl<'a> Placing<'a> {
         flow: &'a Flow,
         kernel: KernelRatios,
         demand: &'a Demand,
+        possible: &'a [Capacities],
         team: &Team,
     ) -> Option<Self> {
         let workers = &team.workers;
@@ -67,7 +67,7 @@ impl<'a> Placing<'a> {
             kernel,
             workers: workers.clone(),
             page_nodes,
-            possible: Vec::new(),
+            possible,
         };
         Some(Self { team: team.clone(), machine, flow, demand, question, orders, initiators })
     }
@@ -138,8 +138,7 @@ impl<'a> Placing<'a> {
 
     /// All candidates of this team, without their gains; of private data also those with pages of
     /// each initiator's own where that is asked for, which takes a longer search.
-    pub fn candidates(&mut self, is_by_initiator: bool) -> Vec<Candidate> {
-        self.question.possible = possible_machines(&self.flow.fitted);
+    pub fn candidates(&self, is_by_initiator: bool) -> Vec<Candidate> {
         let found = self.question.search_shared(&self.groups());
         let count = self.question.page_nodes.len();
         let is_lone = |shares: &Shares| shares.iter().filter(|it| **it > 0.0).count() == 1;
@@ -237,6 +236,7 @@ impl<'a> Placing<'a> {
     ) -> Option<Candidate> {
         let flows = self.question.flows(pages)?;
         let predicted = self.question.throughput_of(&flows).paced;
+        let possible = self.question.possible_throughputs(pages)?;
         let rate = |index: usize| flows.rates[index] / f64::from(self.team.workers[index].threads);
         let slowest = (0..flows.rates.len()).min_by(|&a, &b| rate(a).total_cmp(&rate(b)))?;
         let shares = self.question.share_of_all(pages);
@@ -251,6 +251,7 @@ impl<'a> Placing<'a> {
             let made =
                 Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
             Candidate {
+                possible: possible.into_iter().map(|it| BytesPerSecond(it.paced)).collect(),
                 is_alike: are_alike(&self.flow.fitted.capacities, used),
                 limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
                 ..made.over_all_of(self.machine)

@@ -49,7 +49,7 @@ pub struct Question<'a> {
     /// Where pages may lie; each node once.
     pub page_nodes: Vec<PageNode>,
     /// The same with other numbers that the record leaves possible; may be empty.
-    pub possible: Vec<Capacities>,
+    pub possible: &'a [Capacities],
 }
 
 /// Smaller shares are none.
@@ -93,18 +93,20 @@ impl Question<'_> {
         Some(self.throughput_of(&self.flows(pages)?))
     }
 
+    /// The same on each of the machines that are possible.
+    pub fn possible_throughputs(&self, pages: &[Shares]) -> Option<Vec<Throughput>> {
+        let on = |capacities| Some(self.throughput_of(&self.flows_of(capacities, pages)?));
+        self.possible.iter().map(on).collect()
+    }
+
     /// The mean over the machines that are possible; where none are named, of this one.
     pub fn expected_throughput(&self, pages: &[Shares]) -> Option<Throughput> {
         if self.possible.is_empty() {
             return self.throughput(pages);
         }
-        let (mut paced, mut sum) = (0.0, 0.0);
-        for capacities in &self.possible {
-            let of = self.throughput_of(&self.flows_of(capacities, pages)?);
-            (paced, sum) = (paced + of.paced, sum + of.sum);
-        }
-        let count = self.possible.len() as f64;
-        Some(Throughput { paced: paced / count, sum: sum / count })
+        let all = self.possible_throughputs(pages)?;
+        let mean = |of: fn(&Throughput) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        Some(Throughput { paced: mean(|it| it.paced), sum: mean(|it| it.sum) })
     }
 
     /// The same of flows that were computed.

@@ -32,7 +32,7 @@ fn question<'a>(capacities: &'a Capacities, threads: &[u32], rooms: &[f64]) -> Q
         kernel: KernelRatios { bytes: 1.0, demand: 1.0 },
         workers: workers.map(|(initiator, &threads)| Workers { initiator, threads }).collect(),
         page_nodes: rooms.map(|(node, &room_share)| PageNode { node, room_share }).collect(),
-        possible: Vec::new(),
+        possible: &[],
     }
 }
 

@@ -30,7 +30,7 @@ const MACHINES: u64 = 200;
 const PROMISED: [(f64, [Option<f64>; 3]); 2] =
     [(0.05, [Some(0.01), Some(0.03), Some(0.08)]), (0.02, [None, None, Some(0.05)])];
 /// The recommendation may lose this beside the gain that is too small to be recommended.
-const BESIDE_FLOOR: f64 = 0.03;
+const BESIDE_FLOOR: f64 = 0.05;
 
 fn main() -> ExitCode {
     let number = |name| std::env::var(name).ok().map(|it| it.parse::<u64>().unwrap());
@@ -84,6 +84,13 @@ fn print_table(noise: f64, promised: [Option<f64>; 3], all: &[Outcome]) -> bool 
     }
     let beyond = of(&|it| Some((it.recommended - it.floor).max(0.0)));
     kept &= print_line("  beyond the least gain", beyond, [None, None, Some(BESIDE_FLOOR)]);
+    let gained = || all.iter().filter_map(|it| it.gained);
+    println!(
+        "    other than the default {}, slower than it {}, by {:.2} at worst",
+        gained().count(),
+        gained().filter(|gain| *gain < 0.0).count(),
+        100.0 * gained().fold(0.0_f64, |worst, gain| worst.max(-gain))
+    );
     for (place, name) in truth::RULES.iter().enumerate() {
         let regrets = of(&|it| Some(it.by_rule[place]));
         print_line(name, regrets, none);

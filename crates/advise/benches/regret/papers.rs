@@ -69,6 +69,10 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
         let best = truth.best_shared(&looked_at);
         let regret = |it: &Candidate| 1.0 - truth.paced(&[shares(it)]) / best;
         let recommended = &ranking.candidates[ranking.recommended.unwrap()];
+        let gained = |default: &Candidate| {
+            let of = |it: &Candidate| truth.paced(&[shares(it)]);
+            (!recommended.is_default).then(|| of(recommended) / of(default) - 1.0)
+        };
         let full = |initiator: u32, node: u32| {
             let cores = u32::try_from(machine.machine.cores.len() / initiators.len()).unwrap();
             let load = Load { initiator, threads: cores, shares: vec![(node, 1.0)] };
@@ -86,6 +90,7 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
             first: regret(first),
             recommended: regret(recommended),
             floor: flow.least_difference(),
+            gained: gained(&ranking.candidates[ranking.default.unwrap()]),
             is_own_law: false,
             is_foreign_law: false,
             by_rule: truth.by_rule(best, &own, &carried),

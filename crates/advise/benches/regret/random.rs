@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 use nearfar_advise::{
-    Effort, KernelRatios, PageNode, Question, Shares, Workers, are_alike, least_effort,
-    possible_machines,
+    Effort, KernelRatios, LEAST_GAIN, PageNode, Question, Shares, Workers, are_alike, is_claimed,
+    least_effort, possible_machines,
 };
 use nearfar_machine::page_weights;
 use nearfar_model::{FittedFlow, FlowCase, fit_flow};
@@ -15,8 +15,6 @@ use crate::truth::{Outcome, Truth, equal};
 
 /// Private data is looked at on every so manieth machine: its truth takes long.
 const PRIVATE_EVERY: u64 = 5;
-/// No gain below it is recommended.
-const LEAST_GAIN: f64 = 0.05;
 /// So many of the placements that were looked at are where the search on the truth begins too.
 const BEGINNINGS: usize = 20;
 
@@ -37,12 +35,13 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();
     let nodes: Vec<u32> = (0..machine.nodes).collect();
     let count = nodes.len();
+    let possible = possible_machines(&fitted);
     let question = Question {
         capacities: &fitted.capacities,
         kernel: KernelRatios { bytes: 1.0, demand: 1.0 },
         workers: workers.clone(),
         page_nodes: nodes.iter().map(|&node| PageNode { node, room_share: 1.0 }).collect(),
-        possible: possible_machines(&fitted),
+        possible: &possible,
     };
     let rates = |loads: &[nearfar_flow::Load]| machine.rates(loads);
     let truth = Truth { rates: &rates, workers: &workers, nodes: &nodes };
@@ -66,7 +65,16 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let place = least_effort(&looked_at, reach(&fitted), |it| it.1, effort);
     let advised = looked_at[place.unwrap()].0.clone();
     let floor = LEAST_GAIN.max(2.0 * model_error(&fitted));
-    let is_worth = predicted(&advised) / predicted(&default) - 1.0 >= floor;
+    let on_possible =
+        |it: &Shares| question.possible_throughputs(std::slice::from_ref(it)).unwrap();
+    let possible_gains: Vec<f64> = on_possible(&advised)
+        .iter()
+        .zip(on_possible(&default))
+        .map(|(own, before)| own.paced / before.paced - 1.0)
+        .collect();
+    let gain = predicted(&advised) / predicted(&default) - 1.0;
+    let is_worth = is_claimed(gain, &possible_gains, floor);
+    let paced = |it: &Shares| truth.paced(std::slice::from_ref(it));
     let carried = |column: usize| {
         let path = machine.truth.path.iter().filter_map(|row| row[column]).fold(0.0, f64::max);
         machine.truth.controller[column].map_or(path, |it| it.min(path))
@@ -86,6 +94,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
         first: regret(&advised),
         recommended: regret(if is_worth { &advised } else { &default }),
         floor,
+        gained: is_worth.then(|| paced(&advised) / paced(&default) - 1.0),
         is_own_law: family == Family::Own,
         is_foreign_law: family != Family::Own,
         by_rule: truth.by_rule(best, &own, &carried),

@@ -14,8 +14,10 @@ pub struct Outcome {
     pub first: f64,
     /// Of what is recommended, which can be the default.
     pub recommended: f64,
-    /// The least gain that is recommended.
+    /// The least gain that is recommended however sure it is not.
     pub floor: f64,
+    /// What the recommendation gains over the default; `None` where it is the default.
+    pub gained: Option<f64>,
     /// Whether the truth is of the flow model's own law.
     pub is_own_law: bool,
     /// Whether it is of another law.

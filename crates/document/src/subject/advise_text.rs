@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_advise::{
-    AdvisingModel, Candidate, CandidateKind, Launcher, MOST_TOLERANCE, Pattern, Room,
+    AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, Launcher, MOST_TOLERANCE, Pattern, Room,
 };
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{FlowTrust, Inapplicable};
@@ -304,7 +304,12 @@ impl AdvisedPlacement {
         let mut cautions = Vec::new();
         let Some(basis) = self.uses.first().map(|it| &it.basis) else { return cautions };
         match (&basis.trust, &basis.without_flow) {
-            (Some(trust), _) => cautions.push(trust_words(trust, "Gains")),
+            (Some(trust), _) => {
+                cautions.push(trust_words(trust, "Gains"));
+                if trust.least_difference_share > LEAST_GAIN {
+                    cautions.push(agreed_words());
+                }
+            }
             (None, Some(without)) => cautions.push(format!(
                 "By pairs alone: each range is from links and controllers that carry no more \
                  than one pair to ones that never limit {}",
@@ -374,9 +379,6 @@ fn figure(candidate: &Candidate, is_best: bool) -> String {
     }
 }
 
-/// By pairs nothing below it is told.
-const LEAST_GAIN: f64 = 0.05;
-
 /// The widest interval that is written as its half: of wider ones the middle says little.
 const MOST_HALF_WIDTH: f64 = 0.25;
 
@@ -416,6 +418,14 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
         (None, AdvisingModel::Flow) => ", latency-bound".into(),
         (None, AdvisingModel::Hybrid | AdvisingModel::Pairs) => String::new(),
     }
+}
+
+/// When a gain is claimed that is smaller than the mean error of the model allows.
+fn agreed_words() -> String {
+    format!(
+        "A gain from {} on is claimed below that where all fits that the record leaves possible have it.",
+        percents(LEAST_GAIN)
+    )
 }
 
 /// How sure the flow model is of its figures; `what` is what it cannot tell when it is small.
