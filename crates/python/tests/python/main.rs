@@ -37,6 +37,8 @@ fn run(module: &str, arguments: &[&str], folder: &Path) {
     let mut command = Command::new(target().join("python-module/bin/python"));
     command.args(["-X", "utf8", "-m", module]).args(arguments).current_dir(folder);
     let caches = target().join("python-module/caches");
+    // A notebook's kernel is a process of its own, which looks there.
+    command.env("PYTHONPATH", folder);
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("MYPY_CACHE_DIR", caches.join("mypy"));
     command.env("RUFF_CACHE_DIR", caches.join("ruff"));
     let output =
