@@ -36,6 +36,8 @@ FORMATS = {
     "predict-curve-1": "PredictedAccesses",
     "predict-hybrid-2": "PredictedPlacements",
     "predict-what-if-1": "ChangedMachine",
+    "fleet-compare-1": "FleetComparison",
+    "fleet-drift-1": "FleetDrift",
 }
 
 HEAD = '''"""Types of what the module answers: written by python/write_results.py from docs/schema."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import results
+from . import fleet, results
 from ._nearfar import (
     Error,
     Frame,
@@ -27,6 +27,7 @@ __all__ = [
     "Ranking",
     "Record",
     "__version__",
+    "fleet",
     "open",
     "rank",
     "results",

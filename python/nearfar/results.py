@@ -2455,7 +2455,7 @@ class KernelRatio:
 
 
 @dataclass(frozen=True)
-class MachinePartPath:
+class FlowMachinePartPath:
     """From the CPUs of an initiator to a node."""
 
     kind: Literal["path"]
@@ -2464,13 +2464,13 @@ class MachinePartPath:
 
 
 @dataclass(frozen=True)
-class MachinePartController:
+class FlowMachinePartController:
     kind: Literal["controller"]
     memory_node: int
 
 
 @dataclass(frozen=True)
-class MachinePartIssue:
+class FlowMachinePartIssue:
     """What the CPUs of an initiator can have on the way."""
 
     kind: Literal["issue"]
@@ -2478,7 +2478,7 @@ class MachinePartIssue:
 
 
 @dataclass(frozen=True)
-class MachinePartLink:
+class FlowMachinePartLink:
     """From the CPUs of a package to the memory of another."""
 
     kind: Literal["link"]
@@ -2487,7 +2487,7 @@ class MachinePartLink:
 
 
 @dataclass(frozen=True)
-class MachinePartInitiatorLink:
+class FlowMachinePartInitiatorLink:
     """From one of several initiators of a package to the memory of another."""
 
     kind: Literal["initiator_link"]
@@ -2496,7 +2496,7 @@ class MachinePartInitiatorLink:
 
 
 @dataclass(frozen=True)
-class MachinePartChannels:
+class FlowMachinePartChannels:
     """What all memory of a kind in a package carries together."""
 
     kind: Literal["channels"]
@@ -2517,7 +2517,7 @@ class OneThread:
 class PartCapacity:
     """What a part carries."""
 
-    part: MachinePart
+    part: FlowMachinePart
     capacity_gb_per_s: Fitted2
 
 
@@ -2525,7 +2525,7 @@ class PartCapacity:
 class PlacementLimit:
     """The part that holds a placement up most."""
 
-    part: MachinePart
+    part: FlowMachinePart
     filled_share: float
     """What it carries / its capacity, below 1."""
     initiators: list[int]
@@ -3163,7 +3163,7 @@ class AdvisedCandidate:
     """Whether that is more than the model can be wrong."""
     room: Room
     """Whether the data finds room."""
-    limit: Optional[MachinePart]
+    limit: Optional[AdviseMachinePart]
     """What slows the slowest threads most; null where they are latency-bound, or the model does not say."""
     needs_change: bool
     """Whether no policy gives it: the program itself would have to be changed."""
@@ -3243,6 +3243,56 @@ class LauncherForm:
     """What to type or to write into its file: one for the whole program, or one for the processes of each initiator where their pages differ. CMD and IMAGE stand for the user's own."""
     lacks: list[str]
     """What it cannot express of the placement, in sentences; empty where it says all."""
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartPath:
+    """From the CPUs of an initiator to a node."""
+
+    kind: Literal["path"]
+    initiator: int
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartController:
+    kind: Literal["controller"]
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartIssue:
+    """What the CPUs of an initiator can have on the way."""
+
+    kind: Literal["issue"]
+    initiator: int
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartLink:
+    """From the CPUs of a package to the memory of another."""
+
+    kind: Literal["link"]
+    from_package: int
+    to_package: int
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartInitiatorLink:
+    """From one of several initiators of a package to the memory of another."""
+
+    kind: Literal["initiator_link"]
+    initiator: int
+    to_package: int
+
+
+@dataclass(frozen=True)
+class AdviseMachinePartChannels:
+    """What all memory of a kind in a package carries together."""
+
+    kind: Literal["channels"]
+    package: int
+    memory_kind: MemoryKind
 
 
 @dataclass(frozen=True)
@@ -3327,7 +3377,7 @@ class AdvisedPlacement(Answer):
 class FilledPart:
     """How full a part is."""
 
-    part: MachinePart
+    part: PredictFlowMachinePart
     filled_share: float
     """What it carries / its capacity."""
 
@@ -3336,6 +3386,56 @@ class FilledPart:
 class InitiatorThreads:
     initiator: int
     threads: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartPath:
+    """From the CPUs of an initiator to a node."""
+
+    kind: Literal["path"]
+    initiator: int
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartController:
+    kind: Literal["controller"]
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartIssue:
+    """What the CPUs of an initiator can have on the way."""
+
+    kind: Literal["issue"]
+    initiator: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartLink:
+    """From the CPUs of a package to the memory of another."""
+
+    kind: Literal["link"]
+    from_package: int
+    to_package: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartInitiatorLink:
+    """From one of several initiators of a package to the memory of another."""
+
+    kind: Literal["initiator_link"]
+    initiator: int
+    to_package: int
+
+
+@dataclass(frozen=True)
+class PredictFlowMachinePartChannels:
+    """What all memory of a kind in a package carries together."""
+
+    kind: Literal["channels"]
+    package: int
+    memory_kind: MemoryKind
 
 
 @dataclass(frozen=True)
@@ -3351,7 +3451,7 @@ class PredictedStream:
     """What it gets beside the others, useful bytes."""
     kept_share: float
     """Together / alone."""
-    limit: Optional[MachinePart]
+    limit: Optional[PredictFlowMachinePart]
     """What slows it most beside the others; null where its own threads are what it waits for."""
 
 
@@ -3571,6 +3671,311 @@ class ChangedMachine(Answer):
     """The kernel that all bandwidths are of."""
     bandwidth: list[ChangedBandwidth]
     latency: list[ChangedLatency]
+
+
+@dataclass(frozen=True)
+class FleetCell:
+    """A cell over the machines of a group."""
+
+    case: str
+    series: str
+    """Its id without places, which cells of other places share."""
+    from_: Optional[int]
+    """Number of the initiator that accesses; null: not one."""
+    to: Optional[int]
+    """The node that is accessed; null: not one."""
+    unit: Unit
+    """What its figures count."""
+    median: float
+    """Median over machines, GB/s, GFLOP/s or ns."""
+    is_time: bool
+    """Whether it is ns, of which less is better."""
+    spread: float
+    """Robust relative standard deviation over machines."""
+
+
+@dataclass(frozen=True)
+class FleetGroup:
+    """Machines of a kind."""
+
+    id: str
+    """Name of the kind."""
+    kind: MachineKind
+    machines: int
+    """Machines of it."""
+    joined: Optional[JoinedGroup]
+    """The larger group that they are compared with, being too few themselves; null: with each other."""
+    not_compared: Optional[str]
+    """Why they are not compared; null where they are."""
+    configuration: dict[str, dict[str, int]]
+    """What not all of them have alike and what may explain differences: values by name, with how many machines."""
+    cells: list[FleetCell]
+    """Median and spread of each cell over machines; empty where these are compared with another group."""
+
+
+@dataclass(frozen=True)
+class FleetMachine:
+    """A machine of the run."""
+
+    machine: str
+    """Letters, digits, `.`, `-` and `_`, at most 200, the first of them a letter or a digit."""
+    verdict: VerdictKind
+    unknown: Optional[str]
+    """Why nothing can be said; null where something is."""
+    group: Optional[str]
+    """Name of its group; null where its kind is not known."""
+    measurements: int
+    """Measurements that it was judged by."""
+    measured: Optional[str]
+    """When the last of them ended."""
+    ratio: Optional[float]
+    """How much of its peers' medians it has over all cells; null where it was not compared."""
+    shortfalls: list[Shortfall]
+    """What falls short, most first."""
+    record: Optional[str]
+    """Its last record, from the run's folder."""
+
+
+@dataclass(frozen=True)
+class JoinedGroup:
+    """The group that a small one is compared with."""
+
+    id: str
+    differs_in: list[str]
+    """In what the kinds differ."""
+
+
+@dataclass(frozen=True)
+class KindInitiator:
+    """CPUs that share their nearest memory."""
+
+    cpus: int
+    package: Optional[int]
+    """The package that it is on; null: on several, or not known."""
+
+
+@dataclass(frozen=True)
+class KindNode:
+    """A memory node."""
+
+    node: int
+    """The operating system's number."""
+    memory: MemoryKind
+    package: Optional[int]
+    """The package that it is at; null: at several, or not known."""
+    gib: Optional[int]
+    """Its size in GiB, rounded up to what modules add up to: the firmware of alike machines keeps more or less for itself. Null: not known."""
+
+
+@dataclass(frozen=True)
+class MachineKind:
+    """What groups are made by."""
+
+    executor: Executor
+    architecture: str
+    cpu: Optional[str]
+    """Name of the CPU; null: not known."""
+    stepping: Optional[int]
+    """Null: not known."""
+    initiators: list[KindInitiator]
+    """Who accesses memory, in the order of their numbers."""
+    nodes: list[KindNode]
+    """Memory nodes, in the order of their numbers."""
+    distances: Optional[list[list[int]]]
+    """The firmware's distances between nodes; null: it gives none."""
+    nearfar: str
+    """Version of nearfar, whose loops are what is measured."""
+    measured: str
+    """What was measured, in words of the plan."""
+
+
+@dataclass(frozen=True)
+class FleetCompareMachinePartMemory:
+    """The memory of the node of this number."""
+
+    memory: int
+
+
+@dataclass(frozen=True)
+class FleetCompareMachinePartInitiator:
+    """The CPUs of the initiator of this number."""
+
+    initiator: int
+
+
+@dataclass(frozen=True)
+class FleetCompareMachinePartLink:
+    """What lies between two packages, both ways."""
+
+    link: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FleetCompareMachinePartCell:
+    """One cell by itself, by its case."""
+
+    cell: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that went wrong with a machine or a file of the run."""
+
+    machine: Optional[str]
+    """Null of a file that is of no machine."""
+    kind: ProblemKind
+    what: str
+    """What it is, in words."""
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What falls short."""
+
+    part: FleetCompareMachinePart
+    series: str
+    """The cells that show it most, by their id without places."""
+    ratio: float
+    """How much of what its peers have there it has, of the median over its measurements."""
+    score: float
+    """How far below its peers, as standard deviations of a normal number."""
+    further_series: int
+    """Further series of cells that show it."""
+
+
+@dataclass(frozen=True)
+class FleetComparison(Answer):
+    """A run's machines beside each other; `fleet compare DIR --json` prints it."""
+
+    schema: Literal["nearfar.fleet-compare/1"]
+    """Name and version of this format."""
+    folder: str
+    """The run's folder."""
+    compared: str
+    """When it was compared: RFC 3339, UTC."""
+    target: Optional[str]
+    """The record that takes the place of the peers' medians; null: they are compared with each other."""
+    engine: Optional[Engine]
+    """What the run was to be started by; null: there is no manifest."""
+    expected: Optional[int]
+    """Machines that the manifest expects; null: there is none."""
+    missing: list[str]
+    """Expected machines of which nothing is there."""
+    problems: list[Problem]
+    """What went wrong, by machine; a machine may be judged all the same."""
+    verdicts: dict[str, int]
+    """Machines by verdict."""
+    groups: list[FleetGroup]
+    """Machines that share a kind and were judged together, the largest group first."""
+    machines: list[FleetMachine]
+    """Every machine that is there or expected, by name."""
+    floor: float
+    """A loss below this fraction does not matter."""
+
+
+@dataclass(frozen=True)
+class DriftRun:
+    """A run."""
+
+    folder: str
+    started: str
+    """When the first of its measurements began: RFC 3339, UTC."""
+    machines: int
+    """Machines of it that could be judged."""
+
+
+@dataclass(frozen=True)
+class FleetShift:
+    """A shift of the medians of a kind."""
+
+    group: str
+    """Name of the kind."""
+    run: int
+    """Position of the run that shows it first, from 0."""
+    ratio: float
+    """How much of what it was the median is over all cells."""
+
+
+@dataclass(frozen=True)
+class MachineDrift:
+    """A machine over the runs."""
+
+    machine: str
+    """Letters, digits, `.`, `-` and `_`, at most 200, the first of them a letter or a digit."""
+    ratios: list[Optional[float]]
+    """How much of its peers' medians it has over all cells, by run; null: not measured, or it had no peers."""
+    breaks: list[SegmentBreak]
+    """Runs at which a new segment begins, and why."""
+    changes: list[PartChange]
+    """What changed beyond chance, the most certain first."""
+
+
+@dataclass(frozen=True)
+class FleetDriftMachinePartMemory:
+    """The memory of the node of this number."""
+
+    memory: int
+
+
+@dataclass(frozen=True)
+class FleetDriftMachinePartInitiator:
+    """The CPUs of the initiator of this number."""
+
+    initiator: int
+
+
+@dataclass(frozen=True)
+class FleetDriftMachinePartLink:
+    """What lies between two packages, both ways."""
+
+    link: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FleetDriftMachinePartCell:
+    """One cell by itself, by its case."""
+
+    cell: str
+
+
+@dataclass(frozen=True)
+class PartChange:
+    """A change of a part of a machine against its peers."""
+
+    part: FleetDriftMachinePart
+    shape: ChangeShape
+    run: int
+    """Position of the first run after it, from 0."""
+    found_at: int
+    """Position of the run by which it was certain."""
+    ratio: float
+    """How much of what it was the part has by now."""
+    score: float
+    """Standardised size."""
+
+
+@dataclass(frozen=True)
+class SegmentBreak:
+    """Where a machine became another one."""
+
+    run: int
+    """Position of the run, from 0."""
+    changed: list[str]
+    """What changed, with its values before and after."""
+
+
+@dataclass(frozen=True)
+class FleetDrift(Answer):
+    """Machines over several runs; `fleet drift DIR.. --json` prints it."""
+
+    schema: Literal["nearfar.fleet-drift/1"]
+    """Name and version of this format."""
+    runs: list[DriftRun]
+    """The runs, the oldest first."""
+    fleet_shifts: list[FleetShift]
+    """What changed for all machines of a kind at once."""
+    machines: list[MachineDrift]
+    """Machines that were measured in two runs at the least, by name."""
 
 
 @dataclass(frozen=True)
@@ -3826,7 +4231,7 @@ SpreadVerdict = Literal["steadier", "less_steady", "not_shown"]
 Experiment = Literal["pairs", "scaling", "sharing", "links", "roofs", "hybrid", "mixes", "latency", "exchange", "devices", "workloads", "commands"]
 FlowPlacement = Union[FlowPlacementOwnNodes, FlowPlacementAllNodes, FlowPlacementOtherPackages, FlowPlacementOneNode]
 JudgedCases = Literal["fitted", "held_out", "left_out"]
-MachinePart = Union[MachinePartPath, MachinePartController, MachinePartIssue, MachinePartLink, MachinePartInitiatorLink, MachinePartChannels]
+FlowMachinePart = Union[FlowMachinePartPath, FlowMachinePartController, FlowMachinePartIssue, FlowMachinePartLink, FlowMachinePartInitiatorLink, FlowMachinePartChannels]
 Access = Literal["regular", "irregular"]
 Basis = Literal["roofs", "pairs"]
 Binding = str
@@ -3840,10 +4245,12 @@ ArrayAccess = Literal["regular", "irregular"]
 AdvisingModel = Literal["flow", "hybrid", "pairs"]
 CandidateKind = Literal["one_node", "first_touch", "local", "interleave", "weighted", "by_initiator"]
 Launcher = Literal["numactl", "openmp", "slurm", "systemd", "docker", "kubernetes", "libvirt"]
+AdviseMachinePart = Union[AdviseMachinePartPath, AdviseMachinePartController, AdviseMachinePartIssue, AdviseMachinePartLink, AdviseMachinePartInitiatorLink, AdviseMachinePartChannels]
 Pattern = Literal["shared", "private", "regular", "irregular"]
 Room = Union[RoomTooSmall, Literal["fits", "unknown"]]
 TakenFigure = Literal["threads", "working_set_bytes", "load_share", "accesses"]
 Verdict = Literal["faster", "slower", "same", "undecided"]
+PredictFlowMachinePart = Union[PredictFlowMachinePartPath, PredictFlowMachinePartController, PredictFlowMachinePartIssue, PredictFlowMachinePartLink, PredictFlowMachinePartInitiatorLink, PredictFlowMachinePartChannels]
 PredictCurveOutcome = Union[Estimate, PredictCurveOutcomeUnknown]
 PredictHybridOutcome = Union[HeldOutErrors, PredictHybridOutcomeUnknown]
 BandwidthOf = Literal["own_node", "all_own", "other_package", "cxl"]
@@ -3851,6 +4258,13 @@ Because = Literal["memory_limits", "memory_then_limits", "cores_limit", "link_li
 LatencyOf = Literal["own", "other_package", "cxl"]
 PredictWhatIfOutcome = Union[Then, PredictWhatIfOutcomeUnknown]
 PredictWhatIfOutcome2 = Union[Then2, PredictWhatIfOutcome2Unknown]
+Engine = Literal["flux", "pdsh", "slurm", "slurm-array", "mpirun", "kubernetes"]
+FleetCompareMachinePart = Union[Literal["machine"], FleetCompareMachinePartMemory, FleetCompareMachinePartInitiator, FleetCompareMachinePartLink, FleetCompareMachinePartCell]
+ProblemKind = Literal["failed", "unended", "ended_early", "partial", "unreadable_summary", "wrong_clock", "several_measurements", "other_hardware", "not_expected", "foreign_file"]
+Unit = Literal["GB/s", "GFLOP/s", "ns", "s", "1/s", "1"]
+VerdictKind = Literal["good", "unknown", "again", "bad"]
+ChangeShape = Literal["step", "slope"]
+FleetDriftMachinePart = Union[Literal["machine"], FleetDriftMachinePartMemory, FleetDriftMachinePartInitiator, FleetDriftMachinePartLink, FleetDriftMachinePartCell]
 CacheKind = Literal["data", "unified"]
 DeviceKind = Literal["network", "storage", "accelerator", "other"]
 Source = Union[Literal["live"], SourceXml, SourceSynthetic, SourceSimulated]

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use nearfar_fleet::{FleetCell, FleetComparison, FleetGroup, FleetMachine, VerdictKind};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::frame::{CellValue, ColumnKind, FrameColumn, column, put_row};
 use crate::metrics::Labels;
 
 /// A machine's cells with their figures: GB/s, GFLOP/s or ns.
@@ -24,36 +26,74 @@ fn cells<'a>(
     })
 }
 
-/// A row for each machine and cell: what it gives and how much of its peers' median that is.
+/// A cell of a machine: what it gives, and how much of its peers' median that is.
+#[derive(Debug, Serialize)]
+struct FleetRow<'a> {
+    machine: &'a str,
+    kind: &'a str,
+    verdict: VerdictKind,
+    measured: &'a str,
+    case: &'a str,
+    unit: &'static str,
+    figure: f64,
+    of_peers_median: f64,
+    from: Option<u32>,
+    to: Option<u32>,
+}
+
+/// The columns of a run's cells: `figure` is in its row's `unit`, and `from` and `to` are an initiator and a node.
+pub const FLEET_COLUMNS: [FrameColumn; 10] = [
+    column("machine", ColumnKind::Text, ""),
+    column("kind", ColumnKind::Text, ""),
+    column("verdict", ColumnKind::Text, ""),
+    column("measured", ColumnKind::Text, ""),
+    column("case", ColumnKind::Text, ""),
+    column("unit", ColumnKind::Text, ""),
+    column("figure", ColumnKind::Number, ""),
+    column("of_peers_median", ColumnKind::Number, "fraction"),
+    column("from", ColumnKind::Integer, ""),
+    column("to", ColumnKind::Integer, ""),
+];
+
+/// A row for each machine and cell that was measured.
+fn rows(found: &FleetComparison) -> impl Iterator<Item = FleetRow<'_>> {
+    found.machines.iter().flat_map(|machine| {
+        let ratios = machine.cells.iter().filter(|ratio| ratio.is_finite());
+        cells(found, machine).zip(ratios).map(|((cell, figure), ratio)| FleetRow {
+            machine: machine.machine.as_str(),
+            kind: machine.group.as_deref().unwrap_or_default(),
+            verdict: machine.verdict,
+            measured: machine.measured.as_deref().unwrap_or_default(),
+            case: &cell.case,
+            unit: cell.unit.as_str(),
+            figure,
+            of_peers_median: *ratio,
+            from: cell.from,
+            to: cell.to,
+        })
+    })
+}
+
+/// Hands out these rows' cells, row by row in the order of [`FLEET_COLUMNS`]; `None` is an empty one.
+///
+/// # Errors
+/// Where a row holds what no column can.
+pub fn read_fleet_cells(
+    found: &FleetComparison,
+    take: &mut impl FnMut(Option<CellValue<'_>>),
+) -> Result<(), serde::de::value::Error> {
+    rows(found).try_for_each(|row| put_row(&row, &[], &[], take))
+}
+
+/// The same as CSV.
 ///
 /// # Errors
 /// Where the output fails.
 pub fn write_fleet_csv(found: &FleetComparison, out: &mut impl Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record([
-        "machine",
-        "kind",
-        "verdict",
-        "measured",
-        "case",
-        "unit",
-        "figure",
-        "of_peers_median",
-    ])?;
-    for machine in &found.machines {
-        let ratios = machine.cells.iter().filter(|ratio| ratio.is_finite());
-        for ((cell, figure), ratio) in cells(found, machine).zip(ratios) {
-            writer.write_record([
-                machine.machine.as_str(),
-                machine.group.as_deref().unwrap_or_default(),
-                machine.verdict.as_str(),
-                machine.measured.as_deref().unwrap_or_default(),
-                &cell.case,
-                cell.unit.as_str(),
-                &figure.to_string(),
-                &ratio.to_string(),
-            ])?;
-        }
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    writer.write_record(FLEET_COLUMNS.map(|column| column.name))?;
+    for row in rows(found) {
+        writer.serialize(row)?;
     }
     writer.flush()
 }

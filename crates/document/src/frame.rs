@@ -9,7 +9,7 @@ use nearfar_record::{Absence, Record};
 use serde::Serialize;
 
 use crate::csv::{self, Text};
-use cells::put_row;
+pub(crate) use cells::put_row;
 use figure_row::each_figure;
 
 /// What a column holds.
@@ -115,7 +115,11 @@ const ABSENT_COLUMNS: [FrameColumn; 6] = [
     column("round", ColumnKind::Integer, ""),
 ];
 
-const fn column(name: &'static str, kind: ColumnKind, unit: &'static str) -> FrameColumn {
+pub(crate) const fn column(
+    name: &'static str,
+    kind: ColumnKind,
+    unit: &'static str,
+) -> FrameColumn {
     FrameColumn { name, kind, unit }
 }
 

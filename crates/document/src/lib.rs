@@ -33,7 +33,9 @@ pub use csv::csv_row_schema;
 pub use csv::write_csv;
 pub use document::{Document, Section};
 pub use figure::{Figure, Unit};
-pub use fleet_formats::{write_fleet_csv, write_fleet_metrics, write_superbench};
+pub use fleet_formats::{
+    FLEET_COLUMNS, read_fleet_cells, write_fleet_csv, write_fleet_metrics, write_superbench,
+};
 pub use format::{Format, write_document};
 pub use frame::{CellValue, ColumnKind, Frame, FrameColumn};
 pub use markdown::write_markdown;

@@ -27,6 +27,10 @@ pub struct MachineNameError(String);
 const NAMED_BY: [&str; 3] = ["SLURMD_NODENAME", "NODE_NAME", "PMIX_HOSTNAME"];
 
 impl MachineName {
+    pub(crate) fn of_target() -> Self {
+        Self("target".into())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

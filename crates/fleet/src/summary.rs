@@ -168,6 +168,18 @@ impl MachineSummary {
         }
     }
 
+    /// A summary of a record that machines are compared with.
+    pub fn of_target(record: &Record) -> Self {
+        let end = MeasurementEnd {
+            ended: record.header.started.clone(),
+            status: MeasurementStatus::Measured,
+            why: None,
+            partial: None,
+            record: None,
+        };
+        Self::new(MachineName::of_target(), record, Identity::default(), end)
+    }
+
     /// A summary of a measurement that came to no record.
     pub fn without_record(machine: MachineName, identity: Identity, end: MeasurementEnd) -> Self {
         Self {

@@ -1,12 +1,13 @@
 //! Frames as Arrow's C streams, which libraries of tables take without a copy.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringViewBuilder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
-use nearfar_document::{CellValue, ColumnKind, Frame};
+use nearfar_document::{CellValue, ColumnKind, Frame, FrameColumn};
 use nearfar_record::Record;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -63,7 +64,17 @@ impl RecordFrame {
     /// # Errors
     /// Where a cell is not of its column's kind.
     pub fn new(frame: Frame, record: &Record) -> PyResult<Self> {
-        let columns = frame.columns();
+        Self::laid_out(&frame.columns(), |take| frame.read(record, &mut &mut *take))
+    }
+
+    /// The same of cells that are handed out row by row.
+    ///
+    /// # Errors
+    /// Where a cell is not of its column's kind.
+    pub fn laid_out<E: Display>(
+        columns: &[FrameColumn],
+        read: impl FnOnce(&mut dyn FnMut(Option<CellValue<'_>>)) -> Result<(), E>,
+    ) -> PyResult<Self> {
         let mut laid: Vec<Laid> = columns.iter().map(|column| Laid::of(column.kind)).collect();
         let mut at = 0;
         let mut wrong = None;
@@ -73,14 +84,14 @@ impl RecordFrame {
             }
             at = (at + 1) % columns.len();
         };
-        frame.read(record, &mut take).map_err(failed)?;
+        read(&mut take).map_err(failed)?;
         if let Some(at) = wrong {
             return Err(failed(format!("the column {} holds what it cannot", columns[at].name)));
         }
         let arrays = columns.iter().zip(laid).map(|(it, laid)| (it.name, laid.finish(), true));
         let batch = RecordBatch::try_from_iter_with_nullable(arrays).map_err(failed)?;
         let mut schema = batch.schema_ref().as_ref().clone();
-        let fields = schema.fields.iter().zip(&columns).map(|(field, column)| {
+        let fields = schema.fields.iter().zip(columns).map(|(field, column)| {
             let unit = (!column.unit.is_empty()).then(|| (UNIT.into(), column.unit.into()));
             let metadata: HashMap<String, String> = unit.into_iter().collect();
             field.as_ref().clone().with_metadata(metadata)

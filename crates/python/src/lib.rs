@@ -4,6 +4,7 @@
 
 mod answer;
 mod failure;
+mod fleet;
 mod frame;
 mod ranking;
 mod record;
@@ -14,6 +15,8 @@ use pyo3::pymodule;
 mod _nearfar {
     #[pymodule_export]
     use crate::failure::Error;
+    #[pymodule_export]
+    use crate::fleet::{compare_fleet, fleet_cells, fleet_drift};
     #[pymodule_export]
     use crate::frame::RecordFrame;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! A record: read or simulated, and what is asked of it.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nearfar_advise::{AdviceError, Demand, Pattern, advise_each};
 use nearfar_document::{
@@ -36,15 +36,18 @@ pub struct ReadRecord {
 /// Reads a record.
 #[pyfunction]
 pub fn read_record(py: Python<'_>, path: PathBuf) -> PyResult<ReadRecord> {
-    let read = move || -> Result<ReadRecord, String> {
-        let file = File::open(&path)
-            .map_err(|error| format!("cannot open the record {}: {error}", path.display()))?;
-        let mut record = nearfar_record::read_record(file)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        record.file = Some(path);
-        Ok(ReadRecord { record })
-    };
-    py.detach(read).map_err(failed)
+    py.detach(|| read_file(&path)).map(|record| ReadRecord { record }).map_err(failed)
+}
+
+/// # Errors
+/// Where it cannot be read, in the program's words.
+pub fn read_file(path: &Path) -> Result<Record, String> {
+    let file = File::open(path)
+        .map_err(|error| format!("cannot open the record {}: {error}", path.display()))?;
+    let mut record = nearfar_record::read_record(file)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    record.file = Some(path.into());
+    Ok(record)
 }
 
 /// Measures a simulated machine, into memory only.

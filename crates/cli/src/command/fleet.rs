@@ -5,9 +5,8 @@ use std::path::absolute;
 use anyhow::{Context, bail};
 use nearfar_document::{fleet_answer, fleet_drift_answer};
 use nearfar_fleet::{
-    FleetChoices, FleetComparison, FleetDrift, Identity, Launch, MANIFEST_SCHEMA, MachineName,
-    MachineSummary, Manifest, MeasurementEnd, MeasurementStatus, RunFolder, ToldVerdict, Verdict,
-    VerdictKind, expand_hosts,
+    FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineSummary, Manifest,
+    RunFolder, ToldVerdict, Verdict, VerdictKind, expand_hosts,
 };
 use nearfar_measure::now_utc;
 
@@ -77,18 +76,7 @@ fn compare(arguments: &FleetCompareArguments) -> anyhow::Result<ExitStatus> {
     let folder = RunFolder::new(&arguments.folder);
     let target = arguments.target.as_deref().map(|path| -> anyhow::Result<_> {
         let record = record_file::read(path)?;
-        let end = MeasurementEnd {
-            ended: record.header.started.clone(),
-            status: MeasurementStatus::Measured,
-            why: None,
-            partial: None,
-            record: None,
-        };
-        let name: MachineName = "target".parse()?;
-        Ok((
-            path.display().to_string(),
-            MachineSummary::new(name, &record, Identity::default(), end),
-        ))
+        Ok((path.display().to_string(), MachineSummary::of_target(&record)))
     });
     let target = target.transpose()?;
     let now = now_utc();

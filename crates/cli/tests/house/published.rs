@@ -83,6 +83,33 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// A line of README's that installs is one that `make packages` runs.
+#[test]
+fn the_ways_to_install_are_tried() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let tried = read("scripts/try-packages");
+    let readme = read("README.md");
+    let (_, after) = readme.split_once("To install it").unwrap();
+    let (_, code) = after.split_once("\n\n").unwrap();
+    let ways = code.lines().take_while(|line| !line.is_empty());
+    let ways: Vec<&str> = ways.map(|line| line.split('#').next().unwrap().trim()).collect();
+    let runs = [
+        (
+            "cargo install --locked --path crates/cli",
+            "cargo install --locked --quiet --path crates/cli",
+        ),
+        ("pip install target/wheels/nearfar-*.whl", "pip install --no-index /packages/*.whl"),
+        (
+            "apt install ./target/debian/nearfar_*.deb",
+            "install -y --no-install-recommends /packages/*.deb",
+        ),
+    ];
+    assert_eq!(ways, runs.map(|(way, _)| way));
+    for (way, run) in runs {
+        assert!(tried.contains(run), "{way} is not tried");
+    }
+}
+
 #[test]
 fn published_crates_carry_what_they_include() {
     let mut included = 0;

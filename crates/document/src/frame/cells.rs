@@ -7,7 +7,7 @@ use super::{CellValue, ColumnKind};
 use crate::csv::Text;
 
 /// Hands out a row's fields, and the cells of its place as what their columns hold.
-pub(super) fn put_row(
+pub(crate) fn put_row(
     row: &impl Serialize,
     places: &[Text<'static>],
     kinds: &[ColumnKind],

@@ -8,6 +8,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nearfar_fleet::{
+    Identity, MachineName, MachineSummary, MeasurementEnd, MeasurementStatus, RunFolder,
+};
+use nearfar_flow::read_machine;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_record::{Experiment, Inputs, Suite};
+
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python").canonicalize().unwrap()
 }
@@ -47,9 +55,37 @@ fn run(module: &str, arguments: &[&str], folder: &Path) {
     assert!(output.status.success(), "{module}: {}", String::from_utf8_lossy(&said));
 }
 
+/// Two runs of eleven machines, the second of which one has a slow memory in.
+fn measure_fleet(folder: &Path) {
+    for (run, month) in [(1, "march"), (2, "april")] {
+        let run_folder = RunFolder::new(&folder.join(month));
+        for number in 0..11 {
+            let is_slow = run == 2 && number == 7;
+            let name = if is_slow { "two-socket-8-nodes-degraded" } else { "two-socket-8-nodes" };
+            let inputs = Inputs {
+                seed: 100 * run + number,
+                experiments: [Experiment::Pairs].into(),
+                ..suite_inputs(Suite::Quick)
+            };
+            let record = simulate(&read_machine(name).unwrap(), inputs, true).unwrap();
+            let machine: MachineName = format!("n{number}").parse().unwrap();
+            let end = MeasurementEnd {
+                ended: format!("2026-0{}-01T00:00:00Z", 2 + run),
+                status: MeasurementStatus::Measured,
+                why: None,
+                partial: None,
+                record: None,
+            };
+            let summary = MachineSummary::new(machine.clone(), &record, Identity::default(), end);
+            run_folder.begin(&machine).unwrap().write_summary(&summary).unwrap();
+        }
+    }
+}
+
 #[test]
 fn records_models_and_rankings_are_what_the_tests_of_python_say() {
     let package = package();
+    measure_fleet(package.path());
     let [tests, readme] = ["tests", "README.md"].map(|it| sources().join(it).display().to_string());
     let options = ["-p", "no:cacheprovider", "-q", "--doctest-glob=*.md"];
     let doctest = ["-o", "doctest_optionflags=ELLIPSIS", &tests, &readme];
