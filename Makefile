@@ -123,10 +123,11 @@ accuracy: ## how often models are right, here and where the truth is known, agai
 	    "runtime --bench regret" "advise --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
 
-packages: web ## a wheel and Debian's packages into target, each tried in a fresh minimal Debian (as root, on Debian)
+packages: web ## a wheel, a tarball and Debian's packages into target, each tried in a fresh minimal Debian (as root, on Debian)
 	@scripts/install-packages build packages
 	cargo build --release --locked -p nearfar -p nearfar-c
 	scripts/debian-packages
+	scripts/tarball
 	scripts/wheel
 	scripts/try-packages
 
