@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents python guest web check docs bench accuracy packages dist site workflows man clean
+.PHONY: help demo build test outer host devices clusters documents python arm64 guest web check docs bench accuracy packages dist site workflows man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -18,7 +18,7 @@ GUESTS = --test guests
 CLUSTERS = --test clusters
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: web ## install what is missing, build, measure this machine, show it
 	@scripts/install-packages build
@@ -45,7 +45,7 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy
+outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
 	@scripts/install-packages build guest suites outer programs clusters
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
@@ -57,6 +57,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 	@$(STAGE) python $(MAKE) --no-print-directory python
+	@$(STAGE) arm64 $(MAKE) --no-print-directory arm64
 	@$(STAGE) site $(MAKE) --no-print-directory site
 	@$(STAGE) workflows $(MAKE) --no-print-directory workflows
 
@@ -84,6 +85,10 @@ python: ## a tier: the module for Python, in polars, pandas, mypy and ruff
 	@scripts/install-packages build python
 	@scripts/python-packages module
 	$(CARGO_TEST) $(PYTHON)
+
+arm64: ## a tier: the kernels on AArch64, built here and run by QEMU (on Debian for amd64)
+	@scripts/install-packages build arm64
+	scripts/arm64-toolchain cargo test --locked -p nearfar-kernels
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
 	@if ! command -v npm >/dev/null; then \

@@ -53,11 +53,10 @@ unsafe extern "sysv64" fn add_iterations(addend: u64, iterations: u64) -> u64 {
     )
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn there_are_at_least_as_many_additions_as_asked_for_and_hardly_more() {
         for asked in [0, 1, 63, 64, 65, 1000, 1_000_000] {
