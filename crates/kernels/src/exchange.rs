@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::architecture::{swap_turns, write_turns};
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::portable::{swap_turns, write_turns};
-#[cfg(target_arch = "x86_64")]
-use crate::x86_64::{swap_turns, write_turns};
 
 /// How a side takes its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
