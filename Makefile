@@ -88,7 +88,12 @@ python: ## a tier: the module for Python, in polars, pandas, mypy and ruff
 
 arm64: ## a tier: the kernels on AArch64, built here and run by QEMU (on Debian for amd64)
 	@scripts/install-packages build arm64
-	scripts/arm64-toolchain cargo test --locked -p nearfar-kernels
+	scripts/arm64-toolchain cargo test --locked -p nearfar-kernels --no-run
+	for bytes in 16 32 64; do \
+	    NEARFAR_TEST_SVE_BYTES=$$bytes QEMU_CPU=max,sve-default-vector-length=$$bytes \
+	        scripts/arm64-toolchain cargo test --locked -p nearfar-kernels -- --include-ignored || exit; \
+	done
+	QEMU_CPU=cortex-a57 scripts/arm64-toolchain cargo test --locked -p nearfar-kernels -- --include-ignored
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
 	@if ! command -v npm >/dev/null; then \

@@ -10,6 +10,8 @@
 mod addition;
 mod body;
 mod chase;
+#[cfg(test)]
+mod counted;
 mod exchange;
 mod neon;
 mod sve;
