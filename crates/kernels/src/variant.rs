@@ -109,6 +109,12 @@ impl Variant {
         }
     }
 
+    /// Whether its non-temporal stores are hints, which a core may take for ordinary stores: those of
+    /// AArch64 (Arm Architecture Reference Manual, "Load/store non-temporal pair").
+    pub fn non_temporal_is_hint(self) -> bool {
+        matches!(self, Variant::Sve | Variant::Neon)
+    }
+
     /// The word for it in arguments and records.
     pub fn word(self) -> &'static str {
         match self {

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::Command;
 
 use super::bodies;
+use super::objdump::{Instruction, disassemble};
 use crate::body::Body;
 use crate::{CATALOG, Constants, Kernel, Operands, Operation, Variant};
 
@@ -49,44 +49,23 @@ fn code_of(start: usize) -> Vec<u8> {
     const RET: u32 = 0xd65f_03c0;
     let first = std::ptr::with_exposed_provenance::<u32>(start);
     // SAFETY: instructions of this program, of four bytes each, up to the return of the routine.
-    let words = (0..).map(|index| unsafe { first.add(index).read() });
+    let words = (0..).map(|index| unsafe { first.wrapping_add(index).read() });
     let mut is_over = false;
     let words = words.take_while(|&word| !std::mem::replace(&mut is_over, word == RET));
     words.flat_map(u32::to_le_bytes).collect()
 }
 
-/// Mnemonic and operands of each instruction.
-fn disassemble(code: &[u8], folder: &Path) -> Vec<(String, String)> {
-    let file = folder.join("code");
-    fs::write(&file, code).unwrap();
-    let objdump = ["aarch64-linux-gnu-objdump", "objdump"].into_iter().find_map(|program| {
-        let mut command = Command::new(program);
-        command.args(["-D", "-z", "-b", "binary", "-m", "aarch64"]).arg(&file);
-        command.output().ok().filter(|output| output.status.success())
-    });
-    let text = String::from_utf8(objdump.expect("objdump").stdout).unwrap();
-    let lines = text.lines().filter_map(|line| line.split_once(":\t"));
-    let read = |(_, line): (&str, &str)| {
-        let mut fields = line.split('\t').map(str::trim).skip(1);
-        (fields.next().unwrap().to_owned(), fields.next().unwrap_or_default().to_owned())
-    };
-    let instructions: Vec<_> = lines.map(read).collect();
-    assert_eq!(4 * instructions.len(), code.len(), "{text}");
-    instructions
-}
-
 /// Adds what an instruction does that was executed this many times.
-fn count(counts: &mut Counts, (mnemonic, operands): &(String, String), times: u64) {
+fn count(counts: &mut Counts, instruction: &Instruction, times: u64) {
+    let Instruction { mnemonic, operands } = instruction;
     let vector = Variant::Sve.vector_bytes() as u64;
     let is_sve = operands.starts_with('z') || operands.starts_with("{z");
+    let is_array = instruction.base().is_some_and(|base| ["x0", "x1", "x2"].contains(&base));
     let bytes = match mnemonic.as_str() {
-        "ldp" | "stp" | "stnp" if operands.starts_with('q') => 32,
-        "ldr" | "str" | "stnt1d" if is_sve => vector,
+        "ldp" | "stp" | "stnp" if is_array && operands.starts_with('q') => 32 * times,
+        "ldr" | "str" | "stnt1d" if is_array && is_sve => vector * times,
         _ => 0,
     };
-    let base = operands.split(['[', ',', ']']).find(|it| it.starts_with('x')).unwrap_or_default();
-    let is_array = operands.contains('[') && ["x0", "x1", "x2"].contains(&base);
-    let bytes = if is_array { bytes * times } else { 0 };
     match mnemonic.as_str() {
         "stp" | "str" => counts.stored += bytes,
         "stnp" | "stnt1d" => counts.stored_non_temporally += bytes,
@@ -168,7 +147,7 @@ fn what_is_executed_is_what_the_catalog_declares() {
         let mut counts = Counts::default();
         for (code, told) in [Some(body.code), body.unfolded].into_iter().flatten().zip(&told[2..]) {
             let there = usize::from_str_radix(&told[2..], 16).unwrap();
-            let instructions = disassemble(&code_of(code as usize), &folder);
+            let instructions = disassemble(&code_of(code as usize));
             for (index, instruction) in instructions.iter().enumerate() {
                 let times = executed.get(&(there + 4 * index)).copied().unwrap_or(0);
                 count(&mut counts, instruction, times);

@@ -14,6 +14,8 @@ mod chase;
 mod counted;
 mod exchange;
 mod neon;
+#[cfg(test)]
+pub(crate) mod objdump;
 mod sve;
 
 use std::arch::asm;
