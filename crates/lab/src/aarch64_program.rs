@@ -19,7 +19,7 @@ const CROSS: &str = "/usr/aarch64-linux-gnu";
 pub struct Aarch64Program {
     pub program: PathBuf,
     /// Where `scripts/arm64-toolchain` unpacked Debian's packages.
-    pub root: PathBuf,
+    pub unpacked: PathBuf,
 }
 
 /// Builds the program for AArch64, into the target folder that the same program for this machine lies in.
@@ -34,21 +34,21 @@ pub fn build_for_aarch64(beside: &Path) -> anyhow::Result<Aarch64Program> {
     call(build.env("CARGO_TARGET_DIR", target))?;
     Ok(Aarch64Program {
         program: target.join("arm64/aarch64-unknown-linux-gnu/debug").join(name),
-        root: target.join("arm64-toolchain/root"),
+        unpacked: target.join("arm64-toolchain/unpacked"),
     })
 }
 
 impl Aarch64Program {
     pub(crate) fn busybox(&self) -> PathBuf {
-        self.root.join("bin/busybox")
+        self.unpacked.join("bin/busybox")
     }
 
     /// The libraries and the loader that it needs, where they lie here.
     pub(crate) fn libraries(&self) -> anyhow::Result<BTreeSet<PathBuf>> {
         let folders = [
             Path::new(CROSS).join("lib"),
-            self.root.join("usr/lib/aarch64-linux-gnu"),
-            self.root.join("lib/aarch64-linux-gnu"),
+            self.unpacked.join("usr/lib/aarch64-linux-gnu"),
+            self.unpacked.join("lib/aarch64-linux-gnu"),
         ];
         let mut found = BTreeSet::new();
         let mut to_read = vec![self.program.clone()];

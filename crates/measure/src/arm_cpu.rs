@@ -2,10 +2,17 @@
 
 use nearfar_record::Cpu;
 
-/// Implementers and their parts, by the codes of MIDR_EL1: those that servers have. From the
-/// technical reference manuals of the cores and arch/arm64/include/asm/cputype.h of Linux.
-const IMPLEMENTERS: [(u32, &str, &[(u32, &str)]); 11] = [
-    (
+/// Who implements cores, and which: by the codes of MIDR_EL1.
+struct Implementer {
+    code: u32,
+    name: &'static str,
+    parts: &'static [(u32, &'static str)],
+}
+
+/// Those that servers have. From the technical reference manuals of the cores and
+/// arch/arm64/include/asm/cputype.h of Linux.
+const IMPLEMENTERS: [Implementer; 11] = [
+    of(
         0x41,
         "Arm",
         &[
@@ -23,17 +30,21 @@ const IMPLEMENTERS: [(u32, &str, &[(u32, &str)]); 11] = [
             (0xd8e, "Neoverse-N3"),
         ],
     ),
-    (0x42, "Broadcom", &[(0x516, "Vulcan")]),
-    (0x43, "Cavium", &[(0x0a1, "ThunderX"), (0x0af, "ThunderX2"), (0x0b8, "ThunderX3")]),
-    (0x46, "Fujitsu", &[(0x001, "A64FX")]),
-    (0x48, "HiSilicon", &[(0xd01, "TaiShan-v110"), (0xd02, "TaiShan-v120")]),
-    (0x4e, "NVIDIA", &[(0x004, "Carmel"), (0x010, "Olympus")]),
-    (0x50, "APM", &[(0x000, "X-Gene")]),
-    (0x51, "Qualcomm", &[(0x001, "Oryon"), (0xc00, "Falkor")]),
-    (0x61, "Apple", &[]),
-    (0x6d, "Microsoft", &[(0xd49, "Azure-Cobalt-100")]),
-    (0xc0, "Ampere", &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1A")]),
+    of(0x42, "Broadcom", &[(0x516, "Vulcan")]),
+    of(0x43, "Cavium", &[(0x0a1, "ThunderX"), (0x0af, "ThunderX2"), (0x0b8, "ThunderX3")]),
+    of(0x46, "Fujitsu", &[(0x001, "A64FX")]),
+    of(0x48, "HiSilicon", &[(0xd01, "TaiShan-v110"), (0xd02, "TaiShan-v120")]),
+    of(0x4e, "NVIDIA", &[(0x004, "Carmel"), (0x010, "Olympus")]),
+    of(0x50, "APM", &[(0x000, "X-Gene")]),
+    of(0x51, "Qualcomm", &[(0x001, "Oryon"), (0xc00, "Falkor")]),
+    of(0x61, "Apple", &[]),
+    of(0x6d, "Microsoft", &[(0xd49, "Azure-Cobalt-100")]),
+    of(0xc0, "Ampere", &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1A")]),
 ];
+
+const fn of(code: u32, name: &'static str, parts: &'static [(u32, &'static str)]) -> Implementer {
+    Implementer { code, name, parts }
+}
 
 /// The first CPU of a /proc/cpuinfo of AArch64; `None` if that names no implementer. Where cores
 /// differ each is named.
@@ -46,9 +57,9 @@ pub(crate) fn arm_cpu(cpuinfo: &str) -> Option<Cpu> {
         cpuinfo.lines().filter_map(of_name)
     };
     let implementer = codes("CPU implementer").next()?;
-    let known = IMPLEMENTERS.iter().find(|known| known.0 == implementer);
+    let known = IMPLEMENTERS.iter().find(|known| known.code == implementer);
     let name = |part: u32| {
-        let named = known.and_then(|known| known.2.iter().find(|it| it.0 == part));
+        let named = known.and_then(|known| known.parts.iter().find(|it| it.0 == part));
         named.map_or_else(
             || format!("part {part:#05x} of implementer {implementer:#04x}"),
             |named| named.1.into(),
@@ -64,7 +75,7 @@ pub(crate) fn arm_cpu(cpuinfo: &str) -> Option<Cpu> {
     let revision = codes("CPU revision").next();
     let variant = codes("CPU variant").next();
     Some(Cpu {
-        vendor: known.map(|known| known.1.into()),
+        vendor: known.map(|known| known.name.into()),
         model_name: (!names.is_empty()).then(|| names.join(", ")),
         family: Some(implementer),
         model: parts.first().copied(),

@@ -62,8 +62,9 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
 
 /// What was found or fetched for each suite and architecture, also where that failed: a machine without
 /// network waits for it once.
-static KERNELS: Mutex<BTreeMap<(&str, Architecture), Result<Kernel, String>>> =
-    Mutex::new(BTreeMap::new());
+static KERNELS: Mutex<FoundKernels> = Mutex::new(BTreeMap::new());
+
+type FoundKernels = BTreeMap<(&'static str, Architecture), Result<Kernel, String>>;
 
 fn kernel_of(suite: &'static str, architecture: Architecture) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
