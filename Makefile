@@ -1,11 +1,12 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test outer host devices clusters documents python guest web check docs bench accuracy packages dist site workflows man clean
+.PHONY: help demo build test outer host devices clusters documents python arm64 guest web check docs bench accuracy packages dist site workflows man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
 LIBRARY = web/node_modules/plotly.js-cartesian-dist-min
 LOCKED = web/node_modules/.package-lock.json
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
+ARM64 = $(or $(CARGO_TARGET_DIR),target)/arm64/aarch64-unknown-linux-gnu/debug
 
 # Tests are built once, by the whole workspace's choice of features. A tier is the test targets of a
 # name; plain `cargo test --workspace` runs those that need nothing but the build's packages.
@@ -18,7 +19,7 @@ GUESTS = --test guests
 CLUSTERS = --test clusters
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: web ## install what is missing, build, measure this machine, show it
 	@scripts/install-packages build
@@ -45,8 +46,8 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy
-	@scripts/install-packages build guest suites outer programs clusters
+outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
+	@scripts/install-packages build guest suites outer programs clusters arm64
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
@@ -57,6 +58,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 	@$(STAGE) python $(MAKE) --no-print-directory python
+	@$(STAGE) arm64 $(MAKE) --no-print-directory arm64
 	@$(STAGE) site $(MAKE) --no-print-directory site
 	@$(STAGE) workflows $(MAKE) --no-print-directory workflows
 
@@ -84,6 +86,19 @@ python: ## a tier: the module for Python, in polars, pandas, mypy and ruff
 	@scripts/install-packages build python
 	@scripts/python-packages module
 	$(CARGO_TEST) $(PYTHON)
+
+arm64: ## a tier: AArch64, built here and run by QEMU (on Debian for amd64): the kernels, with vectors of three lengths; the program, also in a machine with 4 memory nodes
+	@scripts/install-packages build guest arm64
+	scripts/arm64-toolchain cargo test --locked -p nearfar-kernels --no-run
+	for bytes in 16 32 64; do \
+	    NEARFAR_TEST_SVE_BYTES=$$bytes QEMU_CPU=max,sve-default-vector-length=$$bytes \
+	        scripts/arm64-toolchain cargo test --locked -p nearfar-kernels -- --include-ignored || exit; \
+	done
+	QEMU_CPU=cortex-a57 scripts/arm64-toolchain cargo test --locked -p nearfar-kernels -- --include-ignored
+	scripts/arm64-toolchain cargo build --locked -p nearfar
+	scripts/arm64-toolchain qemu-aarch64 $(ARM64)/nearfar --version
+	scripts/arm64-toolchain qemu-aarch64 $(ARM64)/nearfar characterize --kernel list
+	$(CARGO_TEST) $(GUESTS) -- --ignored arm64::
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
 	@if ! command -v npm >/dev/null; then \

@@ -63,8 +63,11 @@ pub(crate) use function_table;
 
 /// What a C function wrote into a buffer, up to its first NUL, without blanks around it.
 pub(crate) fn text_of(written: &[c_char]) -> String {
-    let bytes: Vec<u8> =
-        written.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0).collect();
+    let bytes: Vec<u8> = written
+        .iter()
+        .map(|&byte| u8::from_ne_bytes(byte.to_ne_bytes()))
+        .take_while(|&byte| byte != 0)
+        .collect();
     String::from_utf8_lossy(&bytes).trim().to_string()
 }
 

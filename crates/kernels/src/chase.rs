@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use crate::Cycle;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::architecture::{end_stores_past_caches, follow, store_past_caches};
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::portable::follow;
-#[cfg(target_arch = "x86_64")]
-use crate::x86_64::{end_stores_past_caches, follow, store_past_caches};
 
 const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
 
@@ -15,19 +15,19 @@ const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
 pub enum Laying {
     /// As other data is: caches hold the last ones afterwards, and have to write them back.
     Plain,
-    /// By stores that go around the caches, which hold no node afterwards, as in a long walk through
-    /// more than they can hold.
+    /// So that caches hold no node afterwards, as in a long walk through more than they can hold: by
+    /// stores that go around them or, on AArch64, by writing each line back and dropping it.
     PastCaches,
 }
 
 impl Laying {
-    /// Whether it goes around the caches here: there are such stores for x86-64 only.
+    /// Whether it goes around the caches here: not where all loops are portable.
     pub fn is_past_caches(self) -> bool {
-        self == Self::PastCaches && cfg!(target_arch = "x86_64")
+        self == Self::PastCaches && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
     }
 
     fn write(self, element: &mut f64, value: f64) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.is_past_caches() {
             return store_past_caches(element, value);
         }
@@ -36,7 +36,7 @@ impl Laying {
 
     /// After it all that was written is in memory, or in a cache.
     fn end(self) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.is_past_caches() {
             end_stores_past_caches();
         }

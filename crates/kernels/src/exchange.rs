@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::architecture::{swap_turns, write_turns};
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::portable::{swap_turns, write_turns};
-#[cfg(target_arch = "x86_64")]
-use crate::x86_64::{swap_turns, write_turns};
 
 /// How a side takes its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +105,8 @@ mod tests {
 
     const BOTH: [Handing; 2] = [Handing::StoreLoad, Handing::CompareSwap];
 
+    type Way = fn(&AtomicU64, u64, u64, u64) -> u64;
+
     /// Two threads hand the line to each other to the end, however they are scheduled.
     #[test]
     fn both_sides_count_the_same_hand_overs() {
@@ -158,12 +160,13 @@ mod tests {
     #[test]
     fn the_loops_of_this_cpu_and_of_every_cpu_agree() {
         for (start, turn) in [(4, 4), (5, 4), (0, 1)] {
-            let run = |way: fn(&AtomicU64, u64, u64, u64) -> u64| {
+            let run = |way: Way| {
                 let count = AtomicU64::new(start);
                 (way(&count, turn, 3, 10), count.into_inner())
             };
-            let stores = [write_turns, crate::portable::write_turns].map(run);
-            let swaps = [swap_turns, crate::portable::swap_turns].map(run);
+            let stores: [Way; 2] = [write_turns, crate::portable::write_turns];
+            let swaps: [Way; 2] = [swap_turns, crate::portable::swap_turns];
+            let (stores, swaps) = (stores.map(run), swaps.map(run));
             assert_eq!(stores[0], stores[1]);
             assert_eq!(swaps[0], swaps[1]);
             assert_eq!(stores, swaps);

@@ -28,7 +28,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod additions;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod body;
 mod catalog;
 mod chase;
 mod checksum;
@@ -43,8 +47,17 @@ mod portable;
 mod timed_loop;
 mod unavailable;
 mod variant;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod walk;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+
+// What an architecture's module offers: the bodies of its instruction sets, and the loops beside
+// them. Where there is none every loop is portable.
+#[cfg(target_arch = "aarch64")]
+use aarch64 as architecture;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as architecture;
 
 pub use additions::add_in_sequence;
 pub use catalog::{CATALOG, Kernel, Operation, find};

@@ -72,7 +72,7 @@ impl<'a> Operands<'a> {
     }
 
     /// The elements before `middle`, and those from it.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(crate) fn split_at(self, middle: usize) -> (Self, Self) {
         let (a_head, a_tail) = self.a.map(|a| a.split_at_mut(middle)).unzip();
         let (b_head, b_tail) = self.b.map(|b| b.split_at(middle)).unzip();

@@ -5,7 +5,7 @@
 //! instruction.
 
 use std::ptr;
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Checksum, Constants, Operands, Operation};
@@ -104,7 +104,7 @@ pub(crate) unsafe fn follow(mut place: usize, accesses: u64) -> usize {
 
 /// Waits for a turn by loads and writes the next, `times` times, each turn two above the one
 /// before. Ends early where a turn does not come within `patience` loads; gives how many were left.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) fn write_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {
     take_turns(turn, times, patience, |turn| {
         let is_there = count.load(Ordering::Acquire) == turn;
@@ -116,14 +116,14 @@ pub(crate) fn write_turns(count: &AtomicU64, turn: u64, times: u64, patience: u6
 }
 
 /// The same by compare-and-swap, which waits and writes in one.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) fn swap_turns(count: &AtomicU64, turn: u64, times: u64, patience: u64) -> u64 {
     take_turns(turn, times, patience, |turn| {
         count.compare_exchange(turn, turn + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     })
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(always)]
 fn take_turns(turn: u64, times: u64, patience: u64, take: impl Fn(u64) -> bool) -> u64 {
     for done in 0..times {

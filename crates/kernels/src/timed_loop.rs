@@ -1,9 +1,8 @@
 //! One kernel in one instruction set, ready to run.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::walk::Walk;
 use crate::{Checksum, Constants, Kernel, Operands, Operation, Variant, portable};
-
-#[cfg(target_arch = "x86_64")]
-use crate::x86_64;
 
 /// One kernel in one instruction set, on a CPU that was found to run it.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +15,8 @@ pub struct TimedLoop {
 #[derive(Clone, Copy, Debug)]
 enum Code {
     Portable,
-    #[cfg(target_arch = "x86_64")]
-    X86(x86_64::Walk),
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    Vectors(Walk),
 }
 
 impl TimedLoop {
@@ -25,9 +24,9 @@ impl TimedLoop {
     pub(crate) fn new(kernel: &'static Kernel, variant: Variant) -> Option<TimedLoop> {
         let code = match variant {
             Variant::Portable => Code::Portable,
-            #[cfg(target_arch = "x86_64")]
-            _ => Code::X86(x86_64::Walk::detect(kernel, variant)?),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            _ => Code::Vectors(Walk::detect(kernel, variant)?),
+            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
             _ => return None,
         };
         Some(TimedLoop { kernel, variant, code })
@@ -54,8 +53,8 @@ impl TimedLoop {
                 Operation::Load | Operation::Store | Operation::Ddot => 8,
                 Operation::Copy | Operation::Scale | Operation::Add | Operation::Triad => 1,
             },
-            #[cfg(target_arch = "x86_64")]
-            Code::X86(walk) => walk.unroll(),
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Code::Vectors(walk) => walk.unroll(),
         }
     }
 
@@ -92,8 +91,8 @@ impl TimedLoop {
                 repeats,
                 portable::write_volatile,
             ),
-            #[cfg(target_arch = "x86_64")]
-            Code::X86(walk) => walk.run(self.kernel, operands, constants, repeats),
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Code::Vectors(walk) => walk.run(self.kernel, operands, constants, repeats),
         })
     }
 }

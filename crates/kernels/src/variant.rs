@@ -16,6 +16,11 @@ pub enum Variant {
     Avx2,
     /// 16-byte vectors, separate multiply and add; every x86-64 CPU.
     Sse2,
+    /// Vectors as long as the CPU has them, 16 to 256 bytes, with fused multiply-add; AArch64 with
+    /// SVE. Where they are no longer than those of NEON it is still another set.
+    Sve,
+    /// 16-byte vectors in pairs, with fused multiply-add; every AArch64 CPU.
+    Neon,
     /// One `f64` at a time, in plain Rust; every CPU.
     Portable,
     /// As [`Variant::Avx512`], two pages in turn.
@@ -29,9 +34,16 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Every variant that walks in order, widest first: one of each instruction set.
-    pub const ALL: [Variant; 4] =
-        [Variant::Avx512, Variant::Avx2, Variant::Sse2, Variant::Portable];
+    /// Every variant that walks in order, those of an architecture widest first: one of each
+    /// instruction set.
+    pub const ALL: [Variant; 6] = [
+        Variant::Avx512,
+        Variant::Avx2,
+        Variant::Sse2,
+        Variant::Sve,
+        Variant::Neon,
+        Variant::Portable,
+    ];
 
     /// Those that take pages in turn.
     pub const PAGES_IN_TURN: [Variant; 4] =
@@ -47,17 +59,16 @@ impl Variant {
         match self {
             Variant::Avx512 | Variant::Avx512Pages2 | Variant::Avx512Pages4 => Variant::Avx512,
             Variant::Avx2 | Variant::Avx2Pages2 | Variant::Avx2Pages4 => Variant::Avx2,
-            Variant::Sse2 => Variant::Sse2,
-            Variant::Portable => Variant::Portable,
+            Variant::Sse2 | Variant::Sve | Variant::Neon | Variant::Portable => self,
         }
     }
 
     /// How many pages take turns; 1 in order.
     pub fn pages_in_turn(self) -> usize {
         match self {
-            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 | Variant::Portable => 1,
             Variant::Avx512Pages2 | Variant::Avx2Pages2 => 2,
             Variant::Avx512Pages4 | Variant::Avx2Pages4 => 4,
+            _ => 1,
         }
     }
 
@@ -70,9 +81,12 @@ impl Variant {
             Variant::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "x86_64")]
             Variant::Sse2 => true,
-            #[cfg(not(target_arch = "x86_64"))]
-            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 => false,
-            _ => true,
+            #[cfg(target_arch = "aarch64")]
+            Variant::Sve => std::arch::is_aarch64_feature_detected!("sve"),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => true,
+            Variant::Portable => true,
+            _ => false,
         }
     }
 
@@ -81,14 +95,24 @@ impl Variant {
         Self::ALL.into_iter().filter(|variant| variant.is_available()).collect()
     }
 
-    /// Width of one load or store, in bytes.
+    /// Bytes of a vector: the width of one load or store, but that NEON's are made in pairs. SVE's
+    /// are as long as this CPU, and Linux for this thread, have them; where there is no SVE, these
+    /// are the 16 which are the least that it can have.
     pub fn vector_bytes(self) -> usize {
         match self.in_order() {
             Variant::Avx512 => 64,
             Variant::Avx2 => 32,
-            Variant::Sse2 => 16,
+            #[cfg(target_arch = "aarch64")]
+            Variant::Sve if self.is_available() => crate::architecture::sve_bytes(),
+            Variant::Sse2 | Variant::Sve | Variant::Neon => 16,
             _ => 8,
         }
+    }
+
+    /// Whether its non-temporal stores are hints, which a core may take for ordinary stores: those of
+    /// AArch64 (Arm Architecture Reference Manual, "Load/store non-temporal pair").
+    pub fn non_temporal_is_hint(self) -> bool {
+        matches!(self, Variant::Sve | Variant::Neon)
     }
 
     /// The word for it in arguments and records.
@@ -97,6 +121,8 @@ impl Variant {
             Variant::Avx512 => "avx512",
             Variant::Avx2 => "avx2",
             Variant::Sse2 => "sse2",
+            Variant::Sve => "sve",
+            Variant::Neon => "neon",
             Variant::Portable => "portable",
             Variant::Avx512Pages2 => "avx512-pages2",
             Variant::Avx512Pages4 => "avx512-pages4",
@@ -126,8 +152,8 @@ impl FromStr for Variant {
 // {:?} escapes control characters that a file may have put there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no instruction set: use one of avx512, avx2, sse2, portable; pages in turn are avx512-pages2, \
-     avx512-pages4, avx2-pages2, avx2-pages4"
+    "{0:?} is no instruction set: use one of avx512, avx2, sse2, portable, or on ARM sve, neon, portable; pages \
+     in turn are avx512-pages2, avx512-pages4, avx2-pages2, avx2-pages4"
 )]
 pub struct UnknownVariant(pub String);
 
@@ -169,8 +195,10 @@ mod tests {
 
     #[test]
     fn variants_get_narrower_in_the_order_of_all() {
-        let widths = Variant::ALL.map(Variant::vector_bytes);
-        assert!(widths.windows(2).all(|pair| pair[0] > pair[1]), "{widths:?}");
+        let (x86, others) = Variant::ALL.split_at(3);
+        let widths = |of: &[Variant]| of.iter().map(|it| it.vector_bytes()).collect::<Vec<_>>();
+        assert_eq!(widths(x86), [64, 32, 16]);
+        assert!(widths(others).is_sorted_by(|one, two| one >= two), "{:?}", widths(others));
         assert!(Variant::ALL.is_sorted());
     }
 
@@ -189,5 +217,23 @@ mod tests {
         assert_eq!(Variant::Avx512.is_available(), has("avx512f"));
         assert_eq!(Variant::Avx2.is_available(), has("avx2") && has("fma"));
         assert_eq!(Variant::Sse2.is_available(), has("sse2"));
+        assert!(!Variant::Neon.is_available() && !Variant::Sve.is_available());
+    }
+
+    /// Linux tells the length of a thread's vectors, and whether there are any.
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn availability_and_length_of_sve_agree_with_linux() {
+        // include/uapi/linux/prctl.h
+        const PR_SVE_GET_VL: libc::c_int = 51;
+        const PR_SVE_VL_LEN_MASK: libc::c_int = 0xffff;
+        assert!(Variant::Neon.is_available() && !Variant::Sse2.is_available());
+        // SAFETY: this call takes a number alone.
+        let told = unsafe { libc::prctl(PR_SVE_GET_VL) };
+        assert_eq!(Variant::Sve.is_available(), told >= 0);
+        if told >= 0 {
+            let bytes = told & PR_SVE_VL_LEN_MASK;
+            assert_eq!(Variant::Sve.vector_bytes(), usize::try_from(bytes).unwrap());
+        }
     }
 }

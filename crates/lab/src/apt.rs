@@ -8,11 +8,12 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::architecture::Architecture;
 use crate::host_program::call;
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// apt that knows one Debian suite.
+/// apt that knows one Debian suite, of one architecture.
 pub(crate) struct Apt {
     folder: tempfile::TempDir,
     options: Vec<String>,
@@ -20,7 +21,7 @@ pub(crate) struct Apt {
 
 impl Apt {
     /// Fetches the package lists of a suite; the state lies in a folder in `beside`.
-    pub fn begin(suite: &str, beside: &Path) -> anyhow::Result<Self> {
+    pub fn begin(suite: &str, architecture: Architecture, beside: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in(beside)?;
         for part in ["lists/partial", "archives/partial", "package"] {
             fs::create_dir_all(folder.path().join(part))?;
@@ -37,7 +38,7 @@ impl Apt {
             ("Dir::Etc::sourceparts", "/dev/null"),
             ("Dir::Etc::preferencesparts", "/dev/null"),
             ("Dir::State::status", "/dev/null"),
-            ("APT::Architecture", "amd64"),
+            ("APT::Architecture", architecture.debian()),
             // Without it apt-get ends with 0 where the network is down.
             ("APT::Update::Error-Mode", "any"),
             ("Acquire::Languages", "none"),

@@ -49,7 +49,6 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-const QEMU: &str = "qemu-system-x86_64";
 /// What the guest's first process prints before the script begins.
 const BEGINS: &str = "nearfar-lab: begins";
 /// At most this many boots of a guest that dies before its script begins. Such a death
@@ -115,7 +114,8 @@ impl Guest<'_> {
             qemu.end();
             (how, read_text(&mut files.complaint).unwrap_or_default())
         };
-        for (program, name) in [(QEMU, "qemu-system-x86"), ("timeout", "timeout (coreutils)")] {
+        let qemu = self.machine.architecture.qemu();
+        for (program, name) in [qemu, ("timeout", "timeout (coreutils)")] {
             ensure!(!complaint.contains(&format!("failed to execute {program}")), missing(name));
         }
         let log = read_text(&mut files.console).unwrap_or_default();
@@ -125,7 +125,7 @@ impl Guest<'_> {
             let seconds = self.limit.as_secs();
             bail!("the guest ran longer than {seconds} s; {LAST_MESSAGES}\n{tail}");
         }
-        ensure!(!log.is_empty() || complaint.trim().is_empty(), "{QEMU} failed: {complaint}");
+        ensure!(!log.is_empty() || complaint.trim().is_empty(), "{} failed: {complaint}", qemu.0);
         if !log.contains(BEGINS) {
             return Ok(Err(tail));
         }
@@ -155,7 +155,7 @@ impl Guest<'_> {
             .args(options)
             .args(["timeout", "--foreground", "--signal=KILL", &seconds])
             .args(mortal)
-            .arg(QEMU)
+            .arg(self.machine.architecture.qemu().0)
             .args(self.arguments(files))
             // What could not be executed is read from what it says.
             .env("LC_ALL", "C")
@@ -189,10 +189,7 @@ impl Guest<'_> {
             "-initrd".into(),
             path(&files.initramfs),
             "-append".into(),
-            // What makes an emulated boot short: no calibration of delays, no mitigations.
-            "console=ttyS0,115200 panic=-1 mitigations=off no_timer_check lpj=4000000 clocksource=hpet \
-             tsc=reliable rcupdate.rcu_expedited=1 quiet"
-                .into(),
+            self.machine.architecture.kernel_arguments().into(),
             "-serial".into(),
             format!("file:{}", path(&files.console)),
             "-drive".into(),

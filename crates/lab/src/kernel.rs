@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use crate::apt::Apt;
+use crate::architecture::Architecture;
 
 /// A kernel that can be booted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,32 +32,44 @@ fn cache() -> PathBuf {
         .unwrap_or_else(|| from("XDG_CACHE_HOME").unwrap_or_else(home).join("nearfar-lab"))
 }
 
-/// The cloud kernel of a Debian suite (`bookworm`, `trixie`), from the cache or fetched.
+/// The cloud kernel of a Debian suite (`bookworm`, `trixie`) for an architecture, from the cache or
+/// fetched.
 ///
 /// # Errors
 /// When it is not in the cache and cannot be fetched.
-pub fn find_kernel(suite: &str) -> anyhow::Result<Kernel> {
+pub fn find_kernel(suite: &str, architecture: Architecture) -> anyhow::Result<Kernel> {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
         !suite.is_empty() && suite.chars().all(word),
         "suites are named like bookworm, trixie, bookworm-backports, and not '{suite}'"
     );
-    let folder = cache().join(suite);
-    let image = newest_image(&folder).map_or_else(|| fetch(suite, &folder), Ok);
+    let folder = match architecture {
+        Architecture::X86_64 => cache().join(suite),
+        other => cache().join(format!("{suite}-{}", other.debian())),
+    };
+    let found = newest_image(&folder, architecture);
+    let image = found.map_or_else(|| fetch(suite, architecture, &folder), Ok);
     let image = image.with_context(|| {
         format!(
-            "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's linux-image-cloud-amd64 \
+            "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's {} \
              into {}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR",
+            package(architecture),
             folder.display()
         )
     })?;
     Ok(Kernel { image })
 }
 
+fn package(architecture: Architecture) -> String {
+    format!("linux-image-cloud-{}", architecture.debian())
+}
+
 /// The newest whole image of a folder.
-fn newest_image(folder: &Path) -> Option<PathBuf> {
+fn newest_image(folder: &Path, architecture: Architecture) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let whole = |path: &PathBuf| is_named_image(path) && is_whole_image(path).unwrap_or(false);
+    let whole = |path: &PathBuf| {
+        is_named_image(path) && is_whole_image(path, architecture).unwrap_or(false)
+    };
     // By when it was built: names sort 6.9 after 6.12.
     entries.filter(whole).max_by_key(|path| path.metadata().and_then(|it| it.modified()).ok())
 }
@@ -65,10 +78,11 @@ fn is_named_image(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("vmlinuz-"))
 }
 
-/// Whether a file is a kernel image for x86 and as long as its header says
-/// (`Documentation/arch/x86/boot.rst` of Linux: `HdrS` at 0x202, setup sectors at
-/// 0x1f1, the rest in units of 16 bytes at 0x1f4).
-fn is_whole_image(path: &Path) -> io::Result<bool> {
+/// Whether a file is a kernel image of an architecture and as long as its header says. For x86
+/// (`Documentation/arch/x86/boot.rst` of Linux) `HdrS` stands at 0x202, setup sectors at
+/// 0x1f1, the rest in units of 16 bytes at 0x1f4; for AArch64 (`Documentation/arm64/booting.rst`)
+/// `ARM\x64` at 0x38; its size counts memory that the file does not have.
+fn is_whole_image(path: &Path, architecture: Architecture) -> io::Result<bool> {
     let mut head = [0; 0x206];
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -76,20 +90,27 @@ fn is_whole_image(path: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     file.read_exact(&mut head)?;
+    if architecture == Architecture::Aarch64 {
+        return Ok(&head[0x38..0x3c] == b"ARM\x64");
+    }
     let setup_bytes = (u64::from(head[0x1f1]) + 1) * 512;
     let rest = u32::from_le_bytes([head[0x1f4], head[0x1f5], head[0x1f6], head[0x1f7]]);
     Ok(&head[0x202..] == b"HdrS" && length >= setup_bytes + u64::from(rest) * 16)
 }
 
-fn fetch(suite: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(folder)?;
-    let apt = Apt::begin(suite, folder)?;
-    let meta = apt.dependency("linux-image-cloud-amd64", "linux-image-")?;
+    let apt = Apt::begin(suite, architecture, folder)?;
+    let meta = apt.dependency(&package(architecture), "linux-image-")?;
     // Some kernels' images are in a package of their own.
     let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
     let image = find_image(&apt.unpack(&package)?);
     let image = image.with_context(|| format!("there is no file vmlinuz-* in {package}"))?;
-    ensure!(is_whole_image(&image)?, "the kernel in {package} is not a whole image for x86");
+    ensure!(
+        is_whole_image(&image, architecture)?,
+        "the kernel in {package} is not a whole image for {}",
+        architecture.debian()
+    );
     let kept = folder.join(format!("vmlinuz-{}", meta.trim_start_matches("linux-image-")));
     // The unpacked package lies in the same file system, so the image is there at once.
     fs::rename(&image, &kept)?;

@@ -4,7 +4,9 @@
 //!
 //! `lab/README.md` says what is in a guest and how to run one by hand.
 
+mod aarch64_program;
 mod apt;
+mod architecture;
 mod c_program;
 mod filter;
 mod guest;
@@ -15,6 +17,8 @@ mod lab_program;
 mod machine;
 mod programs;
 
+pub use aarch64_program::{Aarch64Program, build_for_aarch64};
+pub use architecture::Architecture;
 pub use c_program::{build_keeper, build_load, build_touchers};
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};

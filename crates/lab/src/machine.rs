@@ -5,6 +5,8 @@ use std::ops::Range;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
+use crate::architecture::Architecture;
+
 /// A machine that QEMU emulates.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,7 +14,9 @@ pub struct GuestMachine {
     pub name: String,
     /// What it is, in a line.
     pub title: String,
-    /// The CPU's maker as CPUID gives it: `GenuineIntel`, `AuthenticAMD`.
+    #[serde(default)]
+    pub architecture: Architecture,
+    /// The CPU's maker: `GenuineIntel`, `AuthenticAMD`, as CPUID gives it; of AArch64 `Fujitsu`.
     pub vendor: String,
     /// Packages, dies in each, cores in each, threads in each.
     pub topology: [u32; 4],
@@ -47,7 +51,8 @@ pub struct Claims {
     pub bandwidth_mb_per_s: Vec<Vec<u32>>,
 }
 
-const MACHINES: [(&str, &str); 6] = [
+const MACHINES: [(&str, &str); 7] = [
+    ("a64fx", include_str!("../../../lab/machines/a64fx.toml")),
     ("amd-2p", include_str!("../../../lab/machines/amd-2p.toml")),
     ("amd-4p", include_str!("../../../lab/machines/amd-4p.toml")),
     ("cxl", include_str!("../../../lab/machines/cxl.toml")),
@@ -115,17 +120,25 @@ impl GuestMachine {
     pub fn qemu_arguments(&self, node_mib: u32) -> Vec<String> {
         let [packages, dies, cores, threads] = self.topology;
         let hmat = if self.claims.is_some() { "on" } else { "off" };
-        let mut arguments: Vec<String> = vec![
-            "-machine".into(),
-            format!("q35,sata=off,smbus=off,hmat={hmat}"),
+        let (machine, cpu, die) = match self.architecture {
             // Without cx16: QEMU 7.2's emulation of cmpxchg16b now and then kills kernels
             // from 6.12 on (double fault in the slab allocator). Without erms: kernels
             // then clear pages by words, of which emulation does one at a time as it does bytes.
+            Architecture::X86_64 => (
+                format!("q35,sata=off,smbus=off,hmat={hmat}"),
+                format!("max,-cx16,-erms,vendor={}", self.vendor),
+                "dies",
+            ),
+            Architecture::Aarch64 => ("virt,gic-version=3".into(), "a64fx".into(), "clusters"),
+        };
+        let mut arguments: Vec<String> = vec![
+            "-machine".into(),
+            machine,
             "-cpu".into(),
-            format!("max,-cx16,-erms,vendor={}", self.vendor),
+            cpu,
             "-smp".into(),
             format!(
-                "{},sockets={packages},dies={dies},cores={cores},threads={threads}",
+                "{},sockets={packages},{die}={dies},cores={cores},threads={threads}",
                 self.cpus()
             ),
             "-m".into(),

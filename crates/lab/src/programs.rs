@@ -10,6 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::aarch64_program::Aarch64Program;
+use crate::architecture::Architecture;
 use crate::host_program::{call, missing};
 use crate::initramfs::Initramfs;
 
@@ -42,11 +44,32 @@ impl Programs {
         files.file("/bin/busybox", &fs::read(busybox)?, 0o755)?;
         for program in programs {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            let stripped = stripped(program).with_context(|| program.display().to_string())?;
+            let stripped = stripped(program, Architecture::X86_64)
+                .with_context(|| program.display().to_string())?;
             files.file(&format!("/lab/bin/{name}"), &stripped, 0o755)?;
             for library in libraries(program)? {
                 add_as_here(&mut files, &library)?;
             }
+        }
+        Ok(Self { archive: files.finish()? })
+    }
+
+    /// A program for AArch64 and what it needs.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn for_aarch64(built: &Aarch64Program) -> anyhow::Result<Self> {
+        let mut files = Initramfs::default();
+        Self::add_system(&mut files)?;
+        let busybox = built.busybox();
+        let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
+        files.file("/bin/busybox", &read(&busybox)?, 0o755)?;
+        for (folder, file) in std::iter::once(("/lab/bin", built.program.clone()))
+            .chain(built.libraries()?.into_iter().map(|library| ("/lib", library)))
+        {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let bytes = stripped(&file, Architecture::Aarch64)?;
+            files.file(&format!("{folder}/{name}"), &bytes, 0o755)?;
         }
         Ok(Self { archive: files.finish()? })
     }
@@ -118,13 +141,14 @@ fn add_folder(
 }
 
 /// A program without its debug sections: the guest's files lie in its memory.
-fn stripped(program: &Path) -> anyhow::Result<Vec<u8>> {
+fn stripped(program: &Path, architecture: Architecture) -> anyhow::Result<Vec<u8>> {
     let bytes = fs::read(program)?;
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(bytes);
     }
     let file = tempfile::NamedTempFile::new()?;
-    call(Command::new("strip").args(["--strip-debug", "-o"]).arg(file.path()).arg(program))?;
+    let strip = architecture.binutils("strip");
+    call(Command::new(strip).args(["--strip-debug", "-o"]).arg(file.path()).arg(program))?;
     Ok(fs::read(file.path())?)
 }
 

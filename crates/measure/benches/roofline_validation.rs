@@ -146,7 +146,7 @@ fn roofs_of(options: &Options, variant: String) -> Inputs {
 fn fastest_variant(options: &Options, out: &mut impl Write) -> anyhow::Result<String> {
     writeln!(out, "\nWhich instruction set loads fastest from memory, one thread:")?;
     let mut rates: Vec<(f64, String)> = Vec::new();
-    let fuses = |variant: &Variant| matches!(variant, Variant::Avx2 | Variant::Avx512);
+    let fuses = |variant: &Variant| !matches!(variant, Variant::Sse2 | Variant::Portable);
     for variant in Variant::available().into_iter().filter(fuses) {
         let inputs = Inputs {
             experiments: vec![Experiment::Pairs],

@@ -8,6 +8,8 @@ use nearfar_machine::CpuSet;
 use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
 use nearfar_units::excerpt;
 
+use crate::arm_cpu::arm_cpu;
+
 /// Reads the environment below `root` (`/` for this machine). What cannot be read
 /// is null, with the reason in [`Environment::unknown`].
 pub fn read_environment(root: &Path) -> Environment {
@@ -88,6 +90,9 @@ impl Reader<'_> {
                 .find(|(key, _)| key.trim() == name)
                 .map(|(_, value)| value.trim().to_string())
         };
+        if let Some(cpu) = arm_cpu(&text) {
+            return cpu;
+        }
         Cpu {
             vendor: value("vendor_id"),
             model_name: value("model name"),
@@ -103,7 +108,7 @@ impl Reader<'_> {
         let cpuinfo = self.text("hypervisor", "proc/cpuinfo")?;
         let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
         let Some(flags) = flags else {
-            return self.unknown("hypervisor", "/proc/cpuinfo lists no flags on this CPU");
+            return self.hypervisor_of_firmware();
         };
         if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
             return Some("none".into());
@@ -123,6 +128,28 @@ impl Reader<'_> {
             None => named.ok(),
         };
         Some(name.unwrap_or_else(|| "of unknown kind".into()))
+    }
+
+    /// Where no CPU tells, as on AArch64: the device tree, or a maker of machines that are virtual.
+    fn hypervisor_of_firmware(&mut self) -> Option<String> {
+        let read = |path: &str| fs::read_to_string(self.root.join(path)).unwrap_or_default();
+        let tree = read("proc/device-tree/hypervisor/compatible");
+        let machine = read("proc/device-tree/compatible");
+        let maker = read("sys/class/dmi/id/sys_vendor");
+        let name = match tree.split('\0').next() {
+            Some("linux,kvm") => "KVM",
+            Some(tree) if tree.starts_with("xen,") => "Xen",
+            _ if read("sys/hypervisor/type").trim() == "xen" => "Xen",
+            _ if maker.trim() == "QEMU" => "QEMU",
+            // The machine `virt` of QEMU, and kvmtool's.
+            _ if machine.split('\0').any(|name| name == "linux,dummy-virt") => "of unknown kind",
+            _ => {
+                let why = "/proc/cpuinfo lists no flags on this CPU, and neither the device tree \
+                           nor the firmware names a hypervisor";
+                return self.unknown("hypervisor", why);
+            }
+        };
+        Some(name.into())
     }
 
     fn firmware(&mut self) -> Firmware {
@@ -191,5 +218,40 @@ impl Reader<'_> {
         let why = "/proc/meminfo has no line 'MemTotal: N kB'";
         let bytes = kib.and_then(|kib| kib.checked_mul(1024));
         bytes.or_else(|| self.unknown("memory_bytes", why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hypervisor of a machine whose CPU has no flag for it, with these files.
+    fn named(files: &[(&str, &str)]) -> Option<String> {
+        let root = tempfile::tempdir().unwrap();
+        let cpuinfo = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        for (file, text) in [("proc/cpuinfo", cpuinfo)].iter().chain(files) {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let environment = read_environment(root.path());
+        assert_eq!(environment.cpu.model_name.as_deref(), Some("Neoverse-N1"));
+        let is_explained = environment.unknown.contains_key("hypervisor");
+        assert_eq!(environment.hypervisor.is_none(), is_explained);
+        environment.hypervisor
+    }
+
+    #[test]
+    fn where_no_cpu_tells_of_a_hypervisor_firmware_does() {
+        let hypervisor = "proc/device-tree/hypervisor/compatible";
+        let maker = "sys/class/dmi/id/sys_vendor";
+        assert_eq!(named(&[]), None);
+        assert_eq!(named(&[(maker, "GIGABYTE\n")]), None);
+        assert_eq!(named(&[(maker, "QEMU\n")]).as_deref(), Some("QEMU"));
+        assert_eq!(named(&[(hypervisor, "linux,kvm\0")]).as_deref(), Some("KVM"));
+        assert_eq!(named(&[(hypervisor, "xen,xen-4.17\0xen,xen\0")]).as_deref(), Some("Xen"));
+        assert_eq!(named(&[("sys/hypervisor/type", "xen\n")]).as_deref(), Some("Xen"));
+        let machine = [("proc/device-tree/compatible", "linux,dummy-virt\0")];
+        assert_eq!(named(&machine).as_deref(), Some("of unknown kind"));
     }
 }

@@ -169,7 +169,7 @@ impl RanLoop<'_> {
     /// The sample of an actor whose threads moved these bytes.
     pub fn sample(&self, threads: Vec<ThreadSample>, placement: Placement) -> ActorSample {
         let sample = sample_of(self.name, self.variant, threads, placement);
-        let moved = traffic(self.kernel, sample.useful_bytes, self.stores);
+        let moved = traffic(self.kernel, self.variant, sample.useful_bytes, self.stores);
         ActorSample {
             unroll: self.unroll,
             traffic_bytes_min: moved.min,

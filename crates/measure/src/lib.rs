@@ -11,6 +11,7 @@ pub mod native;
 pub mod simulated;
 
 mod accelerator_checks;
+mod arm_cpu;
 mod checks;
 mod engine;
 mod environment;

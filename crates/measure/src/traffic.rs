@@ -4,7 +4,10 @@
 //! allocate"). Intel servers since Ice Lake can leave that out for whole lines
 //! under load (SpecI2M), and ARM cores switch to write streaming; there the two
 //! bounds differ. On AMD Zen the read was counted in full by the CPU's counters.
+//!
+//! A non-temporal store of AArch64 is a hint, so that the line may be read all the same.
 
+use nearfar_kernels::Variant;
 use nearfar_record::{Cpu, TrafficMethod};
 
 use crate::kernel_name::MemoryKernel;
@@ -33,12 +36,19 @@ pub fn store_method(cpu: &Cpu) -> TrafficMethod {
     }
 }
 
-/// Traffic of a kernel that moved `useful_bytes`, on a working set that is far
-/// larger than the caches.
-pub fn traffic(kernel: MemoryKernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
-    if !kernel.write_allocates() {
+/// Traffic of a kernel that moved `useful_bytes` in a variant, on a working set that is far
+/// larger than the caches. `stores` says what ordinary stores do.
+pub fn traffic(
+    kernel: MemoryKernel,
+    variant: &str,
+    useful_bytes: u64,
+    stores: TrafficMethod,
+) -> Traffic {
+    let is_hint = variant.parse().is_ok_and(Variant::non_temporal_is_hint);
+    if kernel.stores() == 0 || (!kernel.write_allocates() && !is_hint) {
         return Traffic { min: useful_bytes, max: useful_bytes, method: TrafficMethod::Nt };
     }
+    let stores = if kernel.write_allocates() { stores } else { TrafficMethod::EvasionPossible };
     let streams = u64::from(kernel.loads() + kernel.stores());
     let read_first = useful_bytes / streams * u64::from(kernel.stores());
     let max = useful_bytes + read_first;
@@ -64,11 +74,28 @@ mod tests {
             ("2l1nt", 24, 24),
         ] {
             let kernel = MemoryKernel::named(kernel).unwrap();
-            let bytes = traffic(kernel, useful * 1000, TrafficMethod::Allocate);
+            let bytes = traffic(kernel, "avx2", useful * 1000, TrafficMethod::Allocate);
             assert_eq!((bytes.min, bytes.max), (with_reads * 1000, with_reads * 1000));
-            let bytes = traffic(kernel, useful * 1000, TrafficMethod::EvasionPossible);
+            let bytes = traffic(kernel, "avx2", useful * 1000, TrafficMethod::EvasionPossible);
             assert_eq!((bytes.min, bytes.max), (useful * 1000, with_reads * 1000));
         }
+    }
+
+    #[test]
+    fn a_hint_promises_nothing() {
+        let of = |kernel: &str, variant: &str| {
+            let kernel = MemoryKernel::named(kernel).unwrap();
+            let bytes = traffic(kernel, variant, 24_000, TrafficMethod::Allocate);
+            (bytes.min, bytes.max, bytes.method)
+        };
+        for variant in ["neon", "sve"] {
+            let hinted = (24_000, 32_000, TrafficMethod::EvasionPossible);
+            assert_eq!(of("triad_nt", variant), hinted);
+            assert_eq!(of("2l1nt", variant), hinted);
+            assert_eq!(of("triad", variant), (32_000, 32_000, TrafficMethod::Allocate));
+            assert_eq!(of("load", variant), (24_000, 24_000, TrafficMethod::Nt));
+        }
+        assert_eq!(of("triad_nt", "avx512-pages4"), (24_000, 24_000, TrafficMethod::Nt));
     }
 
     #[test]

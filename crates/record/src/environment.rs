@@ -14,7 +14,7 @@ pub struct Environment {
     pub firmware: Firmware,
     /// Release of the operating system's kernel, as `uname -r`.
     pub kernel_release: Option<String>,
-    /// The one that the program was built for: `x86_64`.
+    /// The one that the program was built for: `x86_64`, `aarch64`.
     pub architecture: String,
     /// Name of the hypervisor, `none` on bare metal.
     pub hypervisor: Option<String>,
@@ -52,14 +52,15 @@ pub struct Environment {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cpu {
-    /// `GenuineIntel`, `AuthenticAMD`.
+    /// `GenuineIntel`, `AuthenticAMD`; of AArch64 who the implementer's code stands for: `Arm`.
     pub vendor: Option<String>,
+    /// Of AArch64 the name of the core that the codes stand for, `Neoverse-V2`, or the codes.
     pub model_name: Option<String>,
-    /// Family number.
+    /// Family number; of AArch64 the implementer's code.
     pub family: Option<u32>,
-    /// Model number.
+    /// Model number; of AArch64 the part number.
     pub model: Option<u32>,
-    /// Stepping number.
+    /// Stepping number; of AArch64 16 times the variant, and the revision: 18 is r1p2.
     pub stepping: Option<u32>,
     /// Microcode revision.
     pub microcode: Option<String>,

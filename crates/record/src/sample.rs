@@ -102,7 +102,8 @@ pub enum TrafficMethod {
     Device,
     /// Ordinary stores on a CPU known to read the line first.
     Allocate,
-    /// Ordinary stores on a CPU that sometimes avoids that read, or is not known.
+    /// Ordinary stores on a CPU that sometimes avoids that read, or is not known; non-temporal ones
+    /// that are hints, as on AArch64.
     EvasionPossible,
     /// By the machine's counters.
     Counted,

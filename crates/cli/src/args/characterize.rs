@@ -118,8 +118,9 @@ pub struct CharacterizeArguments {
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", value_parser = kernels_or_list(),
           hide_possible_values = true)]
     pub kernel: Vec<String>,
-    /// Force one instruction set: avx512, avx2, sse2 or portable, or avx512-pages4 and its
-    /// like, which take pages in turn; of a simulated machine one of its variants
+    /// Force one instruction set: avx512, avx2, sse2 or portable, on ARM sve, neon or portable,
+    /// or avx512-pages4 and its like, which take pages in turn; of a simulated machine one of its
+    /// variants
     #[arg(long, value_name = "ISA", value_parser = variants(), hide_possible_values = true)]
     pub isa: Option<String>,
     /// Shortest window of a sample, for example 100ms

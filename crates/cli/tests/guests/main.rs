@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
+mod arm64;
 mod boot;
 mod expected;
 mod experiments;
@@ -32,8 +33,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Ended, Guest, GuestMachine, Kernel, Programs, build_keeper, build_lab_program, build_load,
-    build_touchers, find_kernel, guest_machines,
+    Architecture, Ended, Guest, GuestMachine, Kernel, Programs, build_keeper, build_lab_program,
+    build_load, build_touchers, find_kernel, guest_machines,
 };
 use nearfar_record::Absence;
 
@@ -59,14 +60,16 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
     gather().map_err(|error| format!("{error:#}"))
 });
 
-/// What was found or fetched for each suite, also where that failed: a machine without
+/// What was found or fetched for each suite and architecture, also where that failed: a machine without
 /// network waits for it once.
-static KERNELS: Mutex<BTreeMap<&str, Result<Kernel, String>>> = Mutex::new(BTreeMap::new());
+static KERNELS: Mutex<FoundKernels> = Mutex::new(BTreeMap::new());
 
-fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
+type FoundKernels = BTreeMap<(&'static str, Architecture), Result<Kernel, String>>;
+
+fn kernel_of(suite: &'static str, architecture: Architecture) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let find = || find_kernel(suite).map_err(|error| format!("{error:#}"));
-    kernels.entry(suite).or_insert_with(find).clone()
+    let find = || find_kernel(suite, architecture).map_err(|error| format!("{error:#}"));
+    kernels.entry((suite, architecture)).or_insert_with(find).clone()
 }
 
 /// Boots a machine when it is its turn and runs a script in it, and says how boots died.
@@ -77,11 +80,20 @@ fn in_guest(
     devices: &[(u32, String)],
     script: &str,
 ) -> (GuestMachine, Ended) {
-    let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
+    let programs = match machine_of(name).architecture {
+        Architecture::X86_64 => &PROGRAMS,
+        Architecture::Aarch64 => &arm64::PROGRAMS,
+    };
+    let programs = programs.as_ref().unwrap_or_else(|error| give_up(error));
     in_guest_with(programs, name, suite, node_mib, devices, script)
 }
 
-/// The same with other programs of this machine.
+fn machine_of(name: &str) -> GuestMachine {
+    let machines = guest_machines().unwrap_or_else(|error| give_up(&format!("{error:#}")));
+    machines.into_iter().find(|machine| machine.name == name).unwrap()
+}
+
+/// The same with other programs.
 fn in_guest_with(
     programs: &Programs,
     name: &str,
@@ -90,9 +102,9 @@ fn in_guest_with(
     devices: &[(u32, String)],
     script: &str,
 ) -> (GuestMachine, Ended) {
-    let kernel = &kernel_of(suite).unwrap_or_else(|error| give_up(&error));
-    let machines = guest_machines().unwrap_or_else(|error| give_up(&format!("{error:#}")));
-    let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
+    let machine = machine_of(name);
+    let kernel = kernel_of(suite, machine.architecture);
+    let kernel = &kernel.unwrap_or_else(|error| give_up(&error));
     let limit = Duration::from_secs(900);
     let guest = Guest { machine: &machine, kernel, programs, node_mib, devices, script, limit };
     let turn = Turn::take();

@@ -43,8 +43,9 @@ impl FlopLoop {
     pub fn run(&self, turns: usize) -> u64 {
         let mut exchange = Exchange { vectors: [[0; 8]; Exchange::VECTORS] };
         let operation = self.flops.operation;
-        let chains: u32 = operation.chains().iter().map(|chains| chains.count).sum();
-        let constants = operation.chains().iter().flat_map(|chains| chains.map.constants());
+        let chains: u32 = operation.chains(self.variant).iter().map(|chains| chains.count).sum();
+        let constants =
+            operation.chains(self.variant).iter().flat_map(|chains| chains.map.constants());
         let (values, rest) = exchange.vectors.split_at_mut(chains as usize);
         for (chain, vector) in (0..).zip(values) {
             *vector = self.vector(|lane| first_value(chain, lane));

@@ -58,7 +58,7 @@ impl Precision {
 ///
 /// There are this many independent chains that none waits for another, and the numbers in them are
 /// never infinite, denormal or constant: a fused multiply-add is a step of the chaotic map
-/// `x = C - x*x`, an addition alternates between `x + A` and `x - A`, a multiplication between
+/// `x = C - x*x` (on AArch64 it alternates between `x + G*H` and `x - G*H`), an addition alternates between `x + A` and `x - A`, a multiplication between
 /// `x*G` and `x*H`, where `G*H` is nearly 1.
 ///
 /// The text is `fma_dp`, `add_sp`, `fma_add_dp`.
@@ -92,9 +92,26 @@ impl FlopOperation {
     /// four or five cycles, six on Knights Landing: twelve chains. On Zen, which begins two of each
     /// of both kinds, a fused one takes four and an addition three: eight and six. With their
     /// constants they fill the sixteen registers of AVX2.
-    pub(super) fn chains(self) -> &'static [Chains] {
+    ///
+    /// On AArch64 an A64FX begins two a cycle, which take nine: twenty chains. A Neoverse V2 begins
+    /// four, which take four. No core has pipes of their own for additions. NEON has no
+    /// instruction for a step of the chaotic map.
+    pub(super) fn chains(self, variant: Variant) -> &'static [Chains] {
         const fn chains(map: Map, count: u32, rounds: u32) -> Chains {
             Chains { map, count, rounds }
+        }
+        if let Variant::Neon | Variant::Sve = variant {
+            return match self {
+                FlopOperation::Add => const { &[chains(Map::Addition, 20, 8)] },
+                FlopOperation::Mul => const { &[chains(Map::Multiplication, 20, 8)] },
+                FlopOperation::Fma => const { &[chains(Map::Product, 20, 8)] },
+                FlopOperation::FmaAdd => {
+                    const { &[chains(Map::Product, 10, 8), chains(Map::Addition, 10, 8)] }
+                }
+                FlopOperation::MulAdd => {
+                    const { &[chains(Map::Multiplication, 10, 8), chains(Map::Addition, 10, 8)] }
+                }
+            };
         }
         match self {
             FlopOperation::Add => const { &[chains(Map::Addition, 12, 8)] },
@@ -124,6 +141,8 @@ pub(super) struct Chains {
 pub(super) enum Map {
     /// `x = C - x*x`, rounded once. From [0.5, 1) it stays in [C - C*C, C].
     Quadratic,
+    /// `x + G*H` in even rounds, `x - G*H` in odd ones, each rounded once.
+    Product,
     /// `x + A` in even rounds, `x - A` in odd ones.
     Addition,
     /// `x*G` in even rounds, `x*H` in odd ones.
@@ -133,18 +152,19 @@ pub(super) enum Map {
 impl Map {
     /// C; A; G and H.
     ///
-    /// C is where the map is chaotic. A, and G and 1/H, are irrational: their mantissas are full.
+    /// C is where the map is chaotic. A, and G and H, are irrational: their mantissas are full.
     pub(super) fn constants(self) -> &'static [f64] {
         match self {
             Map::Quadratic => &[1.9],
             Map::Addition => &[std::f64::consts::FRAC_1_SQRT_2],
             Map::Multiplication => &[1.272_019_649_514_069, 0.786_151_377_757_423_3],
+            Map::Product => &[std::f64::consts::FRAC_1_SQRT_2, 0.786_151_377_757_423_3],
         }
     }
 
     pub(super) fn flops(self) -> u32 {
         match self {
-            Map::Quadratic => 2,
+            Map::Quadratic | Map::Product => 2,
             Map::Addition | Map::Multiplication => 1,
         }
     }
@@ -163,14 +183,14 @@ impl Flops {
     }
 
     /// Operations on vectors in one turn, of whatever kind.
-    pub fn operations_per_turn(&self) -> u32 {
-        self.operation.chains().iter().map(|chains| chains.count * chains.rounds).sum()
+    pub fn operations_per_turn(&self, variant: Variant) -> u32 {
+        self.operation.chains(variant).iter().map(|chains| chains.count * chains.rounds).sum()
     }
 
     /// Floating-point operations of this many turns; a fused multiply-add is two.
     pub fn flops(&self, variant: Variant, turns: u64) -> u64 {
         let of_lane = |chains: &Chains| chains.count * chains.rounds * chains.map.flops();
-        let of_lane: u32 = self.operation.chains().iter().map(of_lane).sum();
+        let of_lane: u32 = self.operation.chains(variant).iter().map(of_lane).sum();
         u64::from(of_lane) * self.lanes(variant) as u64 * turns
     }
 
@@ -190,7 +210,7 @@ impl Flops {
     pub fn expected(&self, variant: Variant, turns: u64) -> u64 {
         let mut folded = 0;
         let mut chain = 0;
-        for chains in self.operation.chains() {
+        for chains in self.operation.chains(variant) {
             let rounds = turns * u64::from(chains.rounds);
             for _ in 0..chains.count {
                 for lane in 0..self.lanes(variant) {
@@ -225,6 +245,8 @@ fn next(map: Map, x: f64, even: bool) -> f64 {
     let constants = map.constants();
     match map {
         Map::Quadratic => (-x).mul_add(x, constants[0]),
+        Map::Product if even => constants[0].mul_add(constants[1], x),
+        Map::Product => (-constants[0]).mul_add(constants[1], x),
         Map::Addition if even => x + constants[0],
         Map::Addition => x - constants[0],
         Map::Multiplication => x * constants[usize::from(!even)],
@@ -237,6 +259,8 @@ fn next_single(map: Map, x: f32, even: bool) -> f32 {
     let constant = |index: usize| map.constants()[index] as f32;
     match map {
         Map::Quadratic => (-x).mul_add(x, constant(0)),
+        Map::Product if even => constant(0).mul_add(constant(1), x),
+        Map::Product => (-constant(0)).mul_add(constant(1), x),
         Map::Addition if even => x + constant(0),
         Map::Addition => x - constant(0),
         Map::Multiplication => x * constant(usize::from(!even)),
@@ -278,13 +302,14 @@ mod tests {
     use super::*;
 
     /// Chains and lanes of the widest form.
-    fn first_values(lanes: usize) -> Vec<f64> {
-        (0..12).flat_map(|chain| (0..lanes).map(move |lane| first_value(chain, lane))).collect()
+    fn first_values(map: Map, lanes: usize) -> Vec<f64> {
+        let chains = if map == Map::Quadratic { 12 } else { 20 };
+        (0..chains).flat_map(|chain| (0..lanes).map(move |lane| first_value(chain, lane))).collect()
     }
 
     #[test]
     fn chains_begin_with_unlike_normal_numbers() {
-        let firsts = first_values(16);
+        let firsts = first_values(Map::Addition, 16);
         assert!(firsts.iter().all(|first| (0.5..1.0).contains(first)));
         let distinct: HashSet<u64> = firsts.iter().map(|first| first.to_bits()).collect();
         assert_eq!(distinct.len(), firsts.len());
@@ -295,7 +320,7 @@ mod tests {
     fn fits(map: Map, x: f64) -> bool {
         let range = match map {
             Map::Quadratic => -1.72..=1.91,
-            Map::Addition => 0.4..=1.8,
+            Map::Addition | Map::Product => 0.4..=1.8,
             Map::Multiplication => 0.4..=1.4,
         };
         range.contains(&x) && (x.to_bits() << 1 == 0 || x.abs() > 1e-30)
@@ -304,8 +329,8 @@ mod tests {
     #[test]
     fn in_single_precision_chains_stay_normal_for_ever() {
         // A chain that is again where it was after as many rounds stays on that cycle.
-        for map in [Map::Quadratic, Map::Addition, Map::Multiplication] {
-            for first in first_values(16) {
+        for map in [Map::Quadratic, Map::Product, Map::Addition, Map::Multiplication] {
+            for first in first_values(map, 16) {
                 #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
                 let mut x = first as f32;
                 let mut seen = HashMap::new();
@@ -328,8 +353,8 @@ mod tests {
 
     #[test]
     fn in_double_precision_alternating_chains_return_and_chaotic_ones_do_not() {
-        for map in [Map::Addition, Map::Multiplication] {
-            for first in first_values(8) {
+        for map in [Map::Product, Map::Addition, Map::Multiplication] {
+            for first in first_values(map, 8) {
                 let mut x = first;
                 let mut seen = HashSet::new();
                 while seen.insert(x.to_bits()) {
@@ -340,7 +365,7 @@ mod tests {
             }
         }
         let mut seen = HashSet::new();
-        for first in first_values(8) {
+        for first in first_values(Map::Quadratic, 8) {
             let chain =
                 std::iter::successors(Some(first), |&x| Some(next(Map::Quadratic, x, true)));
             for x in chain.take(5000) {
@@ -352,14 +377,18 @@ mod tests {
 
     #[test]
     fn all_kinds_of_an_operation_do_as_many_in_a_turn_and_end_as_they_began() {
-        for operation in FlopOperation::ALL {
-            let chains = operation.chains();
+        // What a routine may change: of sixteen or more on x86-64, of all but eight on AArch64.
+        let kinds =
+            [(Variant::Sse2, 16), (Variant::Avx512, 16), (Variant::Sve, 24), (Variant::Neon, 24)];
+        let all = kinds.into_iter().flat_map(|kind| FlopOperation::ALL.map(|it| (it, kind)));
+        for (operation, (variant, most)) in all {
+            let chains = operation.chains(variant);
             let counts: HashSet<u32> = chains.iter().map(|one| one.count * one.rounds).collect();
             assert_eq!(counts.len(), 1, "{operation:?}");
             assert!(chains.iter().all(|one| one.rounds.is_multiple_of(2)));
             let registers: usize =
                 chains.iter().map(|one| one.count as usize + one.map.constants().len()).sum();
-            assert!(registers <= 16, "{operation:?} takes {registers} registers");
+            assert!(registers <= most, "{operation:?} takes {registers} registers");
         }
     }
 }

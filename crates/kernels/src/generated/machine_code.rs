@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
 
+use super::architecture;
 use crate::{Unavailable, Variant};
 
 /// Bytes of machine code, and where in them its routines begin. Position-independent.
@@ -23,8 +24,8 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// What is stored and sixteen accumulators; also all of sixteen registers.
-    pub const VECTORS: usize = 17;
+    /// What is stored and sixteen accumulators; also all registers of arithmetic.
+    pub const VECTORS: usize = if cfg!(target_arch = "aarch64") { 24 } else { 17 };
 }
 
 /// A routine in the C convention of Linux: `passes` times the same `iterations` of its loop, over a
@@ -70,14 +71,13 @@ impl MachineCode {
 
     /// Copies code to pages of its own. They are writable first and executable afterwards, never
     /// both at once.
-    ///
-    /// An architecture whose instruction cache does not see stores (AArch64) must also clean it
-    /// here.
     fn load(assembled: Assembled) -> io::Result<MachineCode> {
         let Assembled { bytes, entries } = assembled;
         let mut pages = MmapMut::map_anon(bytes.len())?;
         pages.copy_from_slice(&bytes);
-        Ok(MachineCode { mapping: Arc::new(pages.make_exec()?), entries })
+        let mapping = pages.make_exec()?;
+        architecture::show_code(&mapping);
+        Ok(MachineCode { mapping: Arc::new(mapping), entries })
     }
 
     /// One of the routines.

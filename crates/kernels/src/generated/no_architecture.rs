@@ -6,7 +6,7 @@ use crate::{Unavailable, Variant};
 
 pub(super) use crate::portable::write_volatile as write_non_temporal;
 
-const WHY: &str = "loops are generated for x86-64 only";
+const WHY: &str = "loops are generated for x86-64 and AArch64 only";
 
 /// None.
 pub(super) fn assemble_mix(mix: &Mix, variant: Variant) -> Result<Assembled, Unavailable> {
@@ -22,6 +22,9 @@ pub(super) fn assemble_flops(flops: &Flops, variant: Variant) -> Result<Assemble
 pub(super) fn mix_accumulators(_: &Mix, _: Variant) -> usize {
     0
 }
+
+/// There is none.
+pub(super) fn show_code(_: &[u8]) {}
 
 /// Nothing is stored around the caches.
 pub(super) fn fence_stores() {}

@@ -1,6 +1,7 @@
 //! The bodies in AVX2 and FMA, 32-byte vectors, and in AVX-512F, 64-byte vectors.
 
-use super::body::{Bodies, Body, body, code, repeat};
+use super::body::{body, code, repeat};
+use crate::body::{Bodies, Body};
 
 /// Store, copy, scale, add and triad, for one instruction that stores. Vectors are registers `$r` of
 /// `$vector` bytes; `$stored` is the one that `store` stores, as `$before` has set it.

@@ -11,7 +11,7 @@
 //! bytes ahead were up to 9 % slower. store_nt lost by pages in turn (19.3 GB/s by four, 20.0 in
 //! order, 111 passes), and has no such form.
 
-use super::body::Body;
+use crate::body::Body;
 use crate::{Operation, Variant};
 
 /// Bytes of what takes turns. Linux's base pages: prefetchers go by them whatever Linux maps.
@@ -28,11 +28,11 @@ impl PagesInTurn {
     /// Those of a variant; `None` for those in order.
     pub fn of(variant: Variant) -> Option<PagesInTurn> {
         match variant {
-            Variant::Avx512 | Variant::Avx2 | Variant::Sse2 | Variant::Portable => None,
             Variant::Avx512Pages2 => Some(AVX512_PAGES2),
             Variant::Avx512Pages4 => Some(AVX512_PAGES4),
             Variant::Avx2Pages2 => Some(AVX2_PAGES2),
             Variant::Avx2Pages4 => Some(AVX2_PAGES4),
+            _ => None,
         }
     }
 
@@ -64,15 +64,15 @@ macro_rules! page_code {
         steps: [$([$($step:expr),+]),+],
         after: [$($after:expr),*]
     ) => {{
-        /// Has the safety conditions of [`Code`](super::body::Code).
+        /// Has the safety conditions of `Code`.
         #[unsafe(naked)]
-        unsafe extern "sysv64" fn code(
+        unsafe extern "C" fn code(
             a: *mut f64,
             b: *const f64,
             c: *const f64,
             iterations: usize,
             passes: usize,
-            exchange: *mut super::body::Exchange,
+            exchange: *mut crate::body::Exchange,
         ) {
             std::arch::naked_asm!(
                 concat!("imul r10, rcx, ", $pages, "*4096"),

@@ -1,6 +1,7 @@
 //! The bodies in SSE2: 16-byte vectors.
 
-use super::body::{Bodies, Body, body, code, repeat};
+use super::body::{body, code, repeat};
+use crate::body::{Bodies, Body};
 
 /// Store, copy, scale, add and triad, for one instruction that stores.
 macro_rules! storing_bodies {

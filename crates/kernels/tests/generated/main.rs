@@ -5,13 +5,21 @@
 mod texts;
 
 // What is generated; on other architectures nothing is.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod denied;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod fenced;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod flops;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod intensities;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod mixes;
+
+/// The variant that every CPU of the architecture runs.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const NARROWEST: nearfar_kernels::Variant = if cfg!(target_arch = "aarch64") {
+    nearfar_kernels::Variant::Neon
+} else {
+    nearfar_kernels::Variant::Sse2
+};

@@ -2,6 +2,7 @@
 
 use nearfar_kernels::{Checksum, Constants, Mix, MixLoop, Pattern, Unavailable, Variant};
 
+use crate::NARROWEST;
 use crate::fenced::{Edge, Fenced};
 
 /// No loop stores this.
@@ -128,7 +129,7 @@ fn the_result_over_a_pattern_is_known_beforehand() {
     let pattern = Pattern::new(9);
     for text in ["1l", "2l1s", "3l2nt", "1nt"] {
         let mix: Mix = text.parse().unwrap();
-        let generated = mix.generate(Variant::Sse2).unwrap();
+        let generated = mix.generate(NARROWEST).unwrap();
         for (first, steps) in [(0, 64), (4090, 1000), (77, 6000)] {
             let mut source = vec![0.0; steps * mix.loads() as usize];
             pattern.fill(&mut source, first);
@@ -142,7 +143,7 @@ fn the_result_over_a_pattern_is_known_beforehand() {
 #[test]
 fn lengths_out_of_the_ratio_are_refused() {
     let refused = |text: &str, stores: usize, loads: usize| {
-        let generated = text.parse::<Mix>().unwrap().generate(Variant::Sse2).unwrap();
+        let generated = text.parse::<Mix>().unwrap().generate(NARROWEST).unwrap();
         std::panic::catch_unwind(|| {
             generated.run(&mut vec![0.0; stores], &vec![1.0; loads], &Constants::for_pass(0), 1);
         })
@@ -160,7 +161,7 @@ fn lengths_out_of_the_ratio_are_refused() {
 
 #[test]
 fn clones_run_in_other_threads_after_the_first_is_gone() {
-    let generated = "1l1s".parse::<Mix>().unwrap().generate(Variant::Sse2).unwrap();
+    let generated = "1l1s".parse::<Mix>().unwrap().generate(NARROWEST).unwrap();
     let clones = [generated.clone(), generated.clone(), generated];
     let threads = clones.map(|generated| {
         std::thread::spawn(move || {

@@ -15,7 +15,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, Programs, find_kernel, guest_machines};
+use nearfar_lab::{
+    Architecture, Ended, Guest, GuestMachine, Kernel, Programs, build_for_aarch64, find_kernel,
+    guest_machines,
+};
 
 /// Run a command in an emulated machine with several memory nodes
 #[derive(Debug, Parser)]
@@ -85,7 +88,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.fetch {
         for suite in Kernel::SUITES {
-            println!("{suite}: {}", find_kernel(suite)?.image.display());
+            println!("{suite}: {}", find_kernel(suite, Architecture::X86_64)?.image.display());
         }
         return Ok(0);
     }
@@ -98,8 +101,14 @@ fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let beside = beside_myself(&["nearfar", "under_filter"]);
     let programs: Vec<&Path> =
         arguments.program.iter().chain(&beside).map(PathBuf::as_path).collect();
-    let programs = Programs::gather(&programs)?;
-    let kernel = find_kernel(&arguments.suite)?;
+    let programs = match machine.architecture {
+        Architecture::X86_64 => Programs::gather(&programs)?,
+        Architecture::Aarch64 => {
+            let nearfar = env::current_exe()?.with_file_name("nearfar");
+            Programs::for_aarch64(&build_for_aarch64(&nearfar)?)?
+        }
+    };
+    let kernel = find_kernel(&arguments.suite, machine.architecture)?;
     let guest = Guest {
         machine,
         kernel: &kernel,

@@ -159,7 +159,8 @@ impl Row {
         let turns = self.turns as u64;
         self.rates.push(self.ours.flops(turns) as f64 / seconds);
         if let (Some(before), Some(after)) = (before, after) {
-            let operations = u64::from(self.ours.kind().operations_per_turn()) * turns;
+            let operations =
+                u64::from(self.ours.kind().operations_per_turn(self.ours.variant())) * turns;
             self.per_cycle.push(operations as f64 / seconds / ((before + after) / 2.0));
         }
         Ok(())

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn every_node_is_visited_before_it_is_warm() {
-        let past = if cfg!(target_arch = "x86_64") { 16 } else { 25 };
+        let past = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { 16 } else { 25 };
         for (nodes, laying, blocks) in [
             (10, Laying::Plain, 16),
             (100_000, Laying::Plain, 25),

@@ -33,7 +33,7 @@ pub(super) fn core_ghz(
 mod tests {
     use super::*;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn the_fastest_look_counts() {
         // Looks of 65536, 32768, 16384 and 131072 ns; one addition each ns is 1 GHz.

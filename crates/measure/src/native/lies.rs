@@ -34,15 +34,15 @@ const WINDOWS: u32 = 4;
 const TRIES: u32 = 50;
 
 /// Mixes, where loops are generated.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const MIXES: [&str; 4] = ["1l", "2l1nt", "1l1s_2fma", "4l_1add"];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const MIXES: [&str; 0] = [];
 
 /// Those whose stores can show zeros.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const STORING_MIXES: [&str; 3] = ["1s", "2l1nt", "1l1s_2fma"];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const STORING_MIXES: [&str; 0] = [];
 
 /// One case at a time: others would take its CPU.

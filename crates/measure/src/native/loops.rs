@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn what_there_is_no_loop_for_is_refused_again_and_again() {
         let mut loops = Loops::default();
-        for (kernel, variant) in [("2l1s", "portable"), ("triad", "neon"), ("quad", "sse2")] {
+        for (kernel, variant) in [("2l1s", "portable"), ("triad", "mmx"), ("quad", "sse2")] {
             for _ in 0..2 {
                 let case = case(vec![Actor::Stream(stream(kernel, variant))]);
                 let reason = loops.of_case(&case, 1).unwrap_err();

@@ -55,7 +55,7 @@ fn streams_have_pools_of_their_own() {
 
 /// A chase beside what loads the memory: one window, which the chase's bytes do not lengthen.
 /// Pauses make the load slower, but what is counted stays true.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn a_chase_is_measured_beside_traffic() {
     let _alone = alone();

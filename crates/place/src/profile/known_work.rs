@@ -62,7 +62,7 @@ impl KnownWork {
     /// What a counter of this quantity is tried on.
     pub fn of(quantity: CountedQuantity) -> Vec<Self> {
         let variants = Variant::available();
-        let fused = [Variant::Avx512, Variant::Avx2];
+        let fused = [Variant::Avx512, Variant::Avx2, Variant::Sve, Variant::Neon];
         let multiply_adds = |precision| {
             let of = variants.iter().filter(|variant| fused.contains(variant));
             of.map(move |&variant| Self::MultiplyAdds(precision, variant)).collect::<Vec<_>>()

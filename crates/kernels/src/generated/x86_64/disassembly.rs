@@ -247,7 +247,7 @@ fn arithmetic_without_memory_has_the_declared_flops_in_the_declared_pipes_and_to
             assert_eq!(flops(&routine.iteration), kind.flops(variant, 1), "{kind} in {variant}");
             let counts = arithmetic(&routine.iteration);
             let all: usize = counts.values().sum();
-            assert_eq!(all, kind.operations_per_turn() as usize);
+            assert_eq!(all, kind.operations_per_turn(variant) as usize);
             let fused: usize =
                 counts.iter().filter(|((_, flops), _)| *flops == 2).map(|(_, n)| n).sum();
             let wanted = match kind.operation {
@@ -275,7 +275,7 @@ fn chains_are_apart_by_more_operations_than_a_core_has_under_way() {
         // Twice round, so that the loop's end meets its beginning.
         let targets = iteration.iter().cycle().filter(|i| flops_of(i).0 > 0);
         for (place, instruction) in
-            targets.take(2 * kind.operations_per_turn() as usize).enumerate()
+            targets.take(2 * kind.operations_per_turn(Variant::Avx2) as usize).enumerate()
         {
             if let Some(before) = last.insert(instruction.op0_register(), place) {
                 assert!(place - before >= 10, "{kind}: {place} after {before}");

@@ -15,13 +15,13 @@ pub(in crate::generated) fn assemble_flops(
     flops: &Flops,
     variant: Variant,
 ) -> Result<Assembled, Unavailable> {
-    let fused = flops.operation.chains().iter().any(|chains| chains.map == Map::Quadratic);
+    let fused = flops.operation.chains(variant).iter().any(|chains| chains.map == Map::Quadratic);
     assembled(flops, variant, |vectors| {
         if fused && !vectors.has_fused() {
             return Ok(Err("it has no fused multiply-add"));
         }
         let mut bytes = Vec::new();
-        let entry = routine(flops, vectors)?.assemble(&mut bytes)?;
+        let entry = routine(flops, variant, vectors)?.assemble(&mut bytes)?;
         Ok(Ok(Assembled { bytes, entries: vec![entry] }))
     })
 }
@@ -34,11 +34,12 @@ struct Placed {
     first_constant: u32,
 }
 
-fn routine(flops: &Flops, vectors: Vectors) -> Result<Looped, IcedError> {
-    let all: u32 = flops.operation.chains().iter().map(|chains| chains.count).sum();
+fn routine(flops: &Flops, variant: Variant, vectors: Vectors) -> Result<Looped, IcedError> {
+    let kinds = flops.operation.chains(variant);
+    let all: u32 = kinds.iter().map(|chains| chains.count).sum();
     let (mut first_chain, mut first_constant) = (0, all);
     let mut placed = Vec::new();
-    for &chains in flops.operation.chains() {
+    for &chains in kinds {
         placed.push(Placed { chains, first_chain, first_constant });
         first_chain += chains.count;
         first_constant += u32::try_from(chains.map.constants().len()).unwrap_or(u32::MAX);
@@ -77,6 +78,8 @@ fn operation(
     let combine = |op, constant| vectors.combine(op, flops.precision, chain, constant);
     match kind.chains.map {
         Map::Quadratic => vectors.subtract_square(flops.precision, chain, constant).transpose(),
+        // On AArch64 alone.
+        Map::Product => Ok(None),
         Map::Addition if even => combine(Combine::Add, constant).map(Some),
         Map::Addition => combine(Combine::Subtract, constant).map(Some),
         Map::Multiplication => combine(Combine::Multiply, constant + u32::from(!even)).map(Some),

@@ -1,14 +1,8 @@
 //! How a slice is walked through: by bodies as far as whole iterations go, and one by one around
 //! them.
 
-use std::arch::asm;
-use std::arch::x86_64::_mm_sfence;
-use std::ptr;
-
-use super::avx::{AVX2, AVX512};
-use super::body::Body;
-use super::pages::PagesInTurn;
-use super::sse2::SSE2;
+use crate::architecture::{bodies, body_by_pages, fence_stores, write_non_temporal};
+use crate::body::Body;
 use crate::line::elements_to_next_line;
 use crate::{Checksum, Constants, Kernel, Operands, Variant, portable};
 
@@ -21,23 +15,20 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The bodies of a kernel, if this CPU runs the variant and the variant is one of x86-64.
+    /// The bodies of a kernel, if this CPU runs the variant and the variant is one of its
+    /// architecture.
     pub(crate) fn detect(kernel: &Kernel, variant: Variant) -> Option<Walk> {
-        let Kernel { operation, non_temporal, .. } = *kernel;
-        let bodies = match variant.in_order() {
-            Variant::Avx512 => AVX512,
-            Variant::Avx2 => AVX2,
-            Variant::Sse2 => SSE2,
+        if !variant.is_available() {
+            return None;
+        }
+        let by_pages = match variant.pages_in_turn() {
+            1 => None,
+            // Bodies by pages that store do so around the caches.
+            _ if kernel.is_written_for(variant) => Some(body_by_pages(kernel, variant)?),
             _ => return None,
         };
-        let by_pages = match PagesInTurn::of(variant) {
-            // Its bodies that store do so around the caches.
-            Some(pages) if kernel.is_written_for(variant) => Some(pages.body(operation)?),
-            Some(_) => return None,
-            None => None,
-        };
-        let walk = Walk { by_pages, in_order: bodies.of(operation, non_temporal) };
-        variant.is_available().then_some(walk)
+        let in_order = bodies(variant)?.of(kernel.operation, kernel.non_temporal);
+        Some(Walk { by_pages, in_order })
     }
 
     /// Vectors of each array per iteration of the innermost loop.
@@ -91,26 +82,5 @@ impl Walk {
             fence_stores();
         }
         checksum
-    }
-}
-
-/// Makes non-temporal stores visible before all later ones.
-pub(crate) fn fence_stores() {
-    // SAFETY: every x86-64 CPU has sfence, and it has no other condition.
-    unsafe { _mm_sfence() };
-}
-
-/// A non-temporal store of one element. Whoever uses it ends with [`fence_stores`].
-#[inline(always)]
-pub(crate) fn write_non_temporal(place: &mut f64, value: f64) {
-    // SAFETY: movnti is in SSE2, which every x86-64 CPU has; a mutable reference is valid for
-    // writes. The caller's fence orders the store before the borrow ends.
-    unsafe {
-        asm!(
-            "movnti [{place}], {value}",
-            place = in(reg) ptr::from_mut(place),
-            value = in(reg) value.to_bits(),
-            options(nostack, preserves_flags)
-        );
     }
 }
