@@ -126,6 +126,7 @@ bench: web ## what costs time beside others or a promise: kernels, topology, sta
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid
 	cargo bench --locked -p nearfar-measure --bench exchange
+	cargo bench --locked -p nearfar-measure --bench iperf
 	cargo bench --locked -p nearfar-place --bench cost
 	cargo bench --locked -p nearfar-document --bench page_cost
 	cargo bench --locked -p nearfar-runtime --bench rank_time

@@ -30,6 +30,7 @@ FORMATS = {
     "flow-2": "FlowModel",
     "strategy-2": "StrategyModel",
     "devices-2": "DevicesModel",
+    "network-1": "NetworkModel",
     "placed-workloads-1": "WorkloadsModel",
     "advise-3": "AdvisedPlacement",
     "predict-flow-2": "PredictedStreams",

@@ -8,6 +8,7 @@ mod kernel_files;
 mod machine_file;
 mod mappings;
 mod memory_modules;
+mod network;
 mod profile;
 mod program_file;
 mod record;
@@ -19,6 +20,7 @@ pub use kernel_files::kernel_files;
 pub use machine_file::machine_file;
 pub use mappings::{numa_maps, smaps};
 pub use memory_modules::memory_modules;
+pub use network::network_frame;
 pub use profile::{profile, program_profile};
 pub use program_file::program_file;
 pub use record::record;
@@ -55,7 +57,7 @@ const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome) -> Reader {
 }
 
 /// All readers.
-pub const READERS: [Reader; 19] = [
+pub const READERS: [Reader; 20] = [
     reader("record", record),
     reader("machine_file", machine_file),
     reader("profile", profile),
@@ -75,6 +77,7 @@ pub const READERS: [Reader; 19] = [
     reader("fleet_manifest", fleet_manifest),
     reader("host_list", host_list),
     reader("verdict", verdict),
+    reader("network_frame", network_frame),
 ];
 
 /// The longest message of a refusal, in characters: a screen of a terminal.

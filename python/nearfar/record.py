@@ -26,6 +26,7 @@ MODELS: dict[str, type[Answer]] = {
     "flow": results.FlowModel,
     "strategy": results.StrategyModel,
     "devices": results.DevicesModel,
+    "network": results.NetworkModel,
     "workloads": results.WorkloadsModel,
 }
 
@@ -95,6 +96,8 @@ class Record:
     def model(self, name: Literal["strategy"]) -> results.StrategyModel: ...
     @overload
     def model(self, name: Literal["devices"]) -> results.DevicesModel: ...
+    @overload
+    def model(self, name: Literal["network"]) -> results.NetworkModel: ...
     @overload
     def model(self, name: Literal["workloads"]) -> results.WorkloadsModel: ...
     @overload

@@ -551,7 +551,7 @@ class LoadedCurve:
     """From the least load to the most, those that have figures."""
     missing: int
     """Points of the plan without figures."""
-    knee: Outcome3
+    knee: LatencyOutcome3
     """Where the curve bends."""
     usable_gb_per_s: Outcome4
     """What may cross beside accesses that take 1.5 times the idle ones."""
@@ -608,7 +608,7 @@ class LatencyOutcome2Unknown:
 
 
 @dataclass(frozen=True)
-class Outcome3Unknown:
+class LatencyOutcome3Unknown:
     unknown: str
     """Why, in words."""
 
@@ -869,6 +869,23 @@ class CoordinatesDevicesStreams:
     """Kernel by its name."""
     variant: str
     """Instruction-set variant by its name."""
+    threads: int
+
+
+@dataclass(frozen=True)
+class CoordinatesNetwork:
+    """Messages to and from another machine."""
+
+    experiment: Literal["network"]
+    initiator: int
+    """Of the threads."""
+    cpu_node: Optional[int]
+    """The initiator's node that has CPUs; null for one without."""
+    memory_node: int
+    """The node of the threads' pages."""
+    way: MessageDirection
+    message_bytes: int
+    """Bytes of one message."""
     threads: int
 
 
@@ -2965,6 +2982,208 @@ class DevicesModel(Answer):
 
 
 @dataclass(frozen=True)
+class AdapterInterrupts:
+    """Who is interrupted by an adapter."""
+
+    count: int
+    """Interrupts of which it is known."""
+    cpus: str
+    """CPUs that take them."""
+    nodes: str
+    """The memory nodes next to these."""
+
+
+@dataclass(frozen=True)
+class CaseSummary:
+    """What a case's samples say: useful bytes/s or FLOP/s, in JSON 1e9 of them."""
+
+    sum: Median
+    """Work a second of all threads together, over round values."""
+    paced: Median
+    """The same as threads x the slowest thread."""
+    best_sum: float
+    """Highest round value of the sum."""
+    samples: int
+    disturbed: int
+    """Samples that something disturbed."""
+    only_disturbed: bool
+    """Whether every sample was disturbed, so that the figures rest on such samples."""
+    spread_within_rounds: Optional[float]
+    """(largest - smallest) / median of the windows within a round, median over rounds; `None` with one window a round."""
+    spread_between_rounds: float
+    """(largest - smallest) / median of the round values."""
+    deviation_between_rounds: Optional[float]
+    """Standard deviation / mean of the round values; `None` with one round."""
+    huge_page_share: Optional[float]
+    """The share of its memory that huge pages backed, median over samples; null where the system did not say."""
+
+
+@dataclass(frozen=True)
+class Median:
+    """A median over rounds, as JSON has it."""
+
+    value: float
+    interval: tuple[float, float]
+    """From the least to the most that the true median may be."""
+    confidence: float
+    """How often such an interval holds the true median, a fraction."""
+    rounds: int
+    """Rounds that count."""
+
+
+@dataclass(frozen=True)
+class MessageFigures:
+    """Messages from one place, one way."""
+
+    case: str
+    """Its id in the record."""
+    llc_multiple: Optional[float]
+    """Of a case with a chase, lines that it touches / caches involved; of others the smallest working set / caches of its streams. Null where that is not known, or no actor touches memory."""
+    absent: list[Absent]
+    """Why it has no figures, or not all: what was refused or omitted, in the order of the record."""
+    initiator: int
+    """Of the threads."""
+    cpu_node: Optional[int]
+    """The initiator's node that has CPUs; null for one without."""
+    memory_node: int
+    """The node of the threads' pages."""
+    way: MessageDirection
+    message_bytes: int
+    """Bytes of one message."""
+    threads: int
+    gb_per_s: Optional[CaseSummary]
+    """Bytes of messages of all threads, GB/s, over round values; of a round trip each way counts. Null without samples."""
+    one_way_ns: Optional[Estimate]
+    """Of a round trip half its time; null for other ways, and without samples."""
+    copied_share: Optional[float]
+    """Of sends without a copy the share that the kernel copied all the same; null for other ways, and where none was told of."""
+
+
+@dataclass(frozen=True)
+class NetworkAdapter:
+    """A network adapter. What the system does not say is null."""
+
+    interface: str
+    """The system's name of it: `eth0`."""
+    is_loopback: bool
+    """Whether it leads to this machine itself: what is sent is copied within its memory and crosses no link."""
+    driver: Optional[str]
+    """The kernel's driver."""
+    bus_id: Optional[str]
+    """PCIe address; null where it is on no PCIe."""
+    node: Optional[int]
+    """The memory node next to it."""
+    link_bits_per_s: Optional[int]
+    """What its link carries each way, bits/s; null where the system does not say, or where it is no adapter of its own and a number there would be made up."""
+    no_rate: Optional[str]
+    """Why the link's rate is null; null where it is not."""
+    infiniband: Optional[str]
+    """Its device for InfiniBand or RDMA: `mlx5_0`."""
+    interrupts: Optional[AdapterInterrupts]
+    """Who is interrupted by it when measuring began."""
+
+
+@dataclass(frozen=True)
+class NetworkClass:
+    """Places that get about as much."""
+
+    class_: int
+    """From 0, the fastest."""
+    max_gb_per_s: Estimate2
+    """The most that a place of it gets."""
+    alpha: NetworkOutcome2
+    """That / what the link carries each way."""
+    places: list[NetworkPlace]
+    """The fastest first."""
+
+
+@dataclass(frozen=True)
+class NetworkClasses:
+    """Places by what they get one way."""
+
+    way: MessageDirection
+    message_bytes: int
+    classes: list[NetworkClass]
+    """The fastest first."""
+
+
+@dataclass(frozen=True)
+class NetworkPlace:
+    """Who sends, and where the pages are."""
+
+    initiator: int
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class NetworkOutcomeUnknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class NetworkOutcome2Unknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class NetworkOutcome3Unknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class PlacedLatency:
+    """The time of a message from a place."""
+
+    initiator: int
+    memory_node: int
+    message_bytes: int
+    one_way_ns: Estimate
+
+
+@dataclass(frozen=True)
+class WithoutCopyGain:
+    """What sending without a copy gives."""
+
+    initiator: int
+    memory_node: int
+    gain: Estimate3
+    copied_share: float
+    """Of the sends there, a fraction."""
+
+
+@dataclass(frozen=True)
+class NetworkModel(Answer):
+    """What `model RECORD NAME --json` prints."""
+
+    schema: Literal["nearfar.network/1"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    peer: Optional[str]
+    """The other machine, as it was named."""
+    adapter: Optional[NetworkAdapter]
+    """The adapter; null where the system did not say."""
+    link_gb_per_s: NetworkOutcome
+    """What its link carries each way, and else why that is not known."""
+    messages: list[MessageFigures]
+    """All messages, by way, initiator, node, threads and size."""
+    class_sets: list[NetworkClasses]
+    """Of each way the places that get about as much, by large messages of most threads."""
+    latencies: list[PlacedLatency]
+    """Of each place that has one the time of the smallest message one way, the fastest first."""
+    without_copy: NetworkOutcome3
+    """What large messages get without a copy / with one, where both were measured, and how many were copied all the same."""
+
+
+@dataclass(frozen=True)
 class PlacedWorkload:
     """A workload on one node after the other."""
 
@@ -4188,21 +4407,22 @@ ThreadChoice = Union[int, str]
 LatencyAdvice = Union[LatencyAdviceLeaveData, LatencyAdviceKeepTogether, LatencyAdviceDistrustFirmware, LatencyAdviceLimitTraffic, LatencyAdviceKnowKnee, LatencyAdviceLetTrafficRun, LatencyAdviceMeasureMore]
 LatencyOutcome = Union[Estimate2, LatencyOutcomeUnknown]
 LatencyOutcome2 = Union[FactorSpan, LatencyOutcome2Unknown]
-Outcome3 = Union[LatencyKnee, Outcome3Unknown]
+LatencyOutcome3 = Union[LatencyKnee, LatencyOutcome3Unknown]
 Outcome4 = Union[Estimate3, Outcome4Unknown]
 Outcome5 = Union[FamilyLaw, Outcome5Unknown]
 Absence = Literal["omitted", "refused"]
 Affinity = Literal["unbound", "compact", "scatter"]
 ChaseWalk = Literal["page_groups", "anywhere"]
-Coordinates = Union[CoordinatesPairs, CoordinatesScaling, CoordinatesSharing, CoordinatesLinks, CoordinatesRoofs, CoordinatesHybrid, CoordinatesMixes, CoordinatesLatency, CoordinatesExchange, Union[CoordinatesDevicesTransfer, CoordinatesDevicesStreams], CoordinatesCommands, CoordinatesWorkloads]
+Coordinates = Union[CoordinatesPairs, CoordinatesScaling, CoordinatesSharing, CoordinatesLinks, CoordinatesRoofs, CoordinatesHybrid, CoordinatesMixes, CoordinatesLatency, CoordinatesExchange, Union[CoordinatesDevicesTransfer, CoordinatesDevicesStreams], CoordinatesNetwork, CoordinatesCommands, CoordinatesWorkloads]
 CpuRelation = Literal["same_core", "same_l3", "same_node", "same_package", "other_package"]
 HandOver = Literal["store_load", "compare_swap"]
 HostMemory = Literal["pinned", "pageable"]
 HybridPoint = Union[HybridPointCorner, HybridPointPair, HybridPointSurface]
+MessageDirection = Literal["send", "send_without_copy", "receive", "round_trip"]
 ExchangeOutcome = Union[Estimate2, ExchangeOutcomeUnknown]
 Pages = Literal["small", "transparent", "huge"]
 PlacementStrategy = Literal["first-touch", "parallel-init", "round-robin", "memory-bind"]
-ReasonCode = Literal["one_node", "one_initiator", "one_package", "one_core", "one_memory_kind", "no_window", "unknown_cache", "unmeasured_input", "no_ratio", "full_suite_only", "no_variant", "screened_out", "node_not_allowed", "cpus_not_allowed", "budget", "no_room", "denied", "misplaced", "unproven", "wrong_data", "threads", "not_simulated", "contradiction", "too_large", "no_device", "other_interface", "device_failed", "not_pinned", "command_failed", "timed_out", "no_metric", "not_verified"]
+ReasonCode = Literal["one_node", "one_initiator", "one_package", "one_core", "one_memory_kind", "no_window", "unknown_cache", "unmeasured_input", "no_ratio", "full_suite_only", "no_variant", "screened_out", "node_not_allowed", "cpus_not_allowed", "budget", "no_room", "denied", "misplaced", "unproven", "wrong_data", "threads", "not_simulated", "contradiction", "too_large", "no_device", "other_interface", "device_failed", "no_peer", "peer_failed", "not_pinned", "command_failed", "timed_out", "no_metric", "not_verified"]
 Roof = Union[RoofCompute, RoofCache, RoofMemory, RoofInterleaved, RoofContended, RoofAllLocal, RoofCongested]
 RoofPurpose = Literal["roof", "validation"]
 Stage = Literal["screening", "matrix"]
@@ -4228,7 +4448,7 @@ MeanVerdict = Literal["faster", "slower", "too_small", "not_shown"]
 DistributionOutcome = Union[RunDistribution, DistributionOutcomeUnknown]
 RunModes = Union[RunModesTooFewRuns, RunModesNoMoreThanOneShown, RunModesShown]
 SpreadVerdict = Literal["steadier", "less_steady", "not_shown"]
-Experiment = Literal["pairs", "scaling", "sharing", "links", "roofs", "hybrid", "mixes", "latency", "exchange", "devices", "workloads", "commands"]
+Experiment = Literal["pairs", "scaling", "sharing", "links", "roofs", "hybrid", "mixes", "latency", "exchange", "devices", "network", "workloads", "commands"]
 FlowPlacement = Union[FlowPlacementOwnNodes, FlowPlacementAllNodes, FlowPlacementOtherPackages, FlowPlacementOneNode]
 JudgedCases = Literal["fitted", "held_out", "left_out"]
 FlowMachinePart = Union[FlowMachinePartPath, FlowMachinePartController, FlowMachinePartIssue, FlowMachinePartLink, FlowMachinePartInitiatorLink, FlowMachinePartChannels]
@@ -4241,6 +4461,9 @@ Backend = Literal["cuda", "opencl"]
 DeviceClassNote = Union[DeviceClassNoteSeveralSizes, DeviceClassNoteFewRounds, DeviceClassNoteDisturbed, DeviceClassNoteSlowLinks]
 DevicesOutcome = Union[TheoreticalMaximum, DevicesOutcomeUnknown]
 DevicesOutcome2 = Union[TransferLaw, DevicesOutcome2Unknown]
+NetworkOutcome = Union[float, NetworkOutcomeUnknown]
+NetworkOutcome2 = Union[Estimate3, NetworkOutcome2Unknown]
+NetworkOutcome3 = Union[WithoutCopyGain, NetworkOutcome3Unknown]
 ArrayAccess = Literal["regular", "irregular"]
 AdvisingModel = Literal["flow", "hybrid", "pairs"]
 CandidateKind = Literal["one_node", "first_touch", "local", "interleave", "weighted", "by_initiator"]

@@ -15,6 +15,7 @@ mod ps;
 mod record;
 mod run;
 mod sensitivity;
+mod serve;
 mod workload;
 
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ pub use ps::PsArguments;
 pub use record::{RecordCommand, RecordScrubArguments};
 pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
+pub use serve::ServeArguments;
 pub use workload::{WorkloadArguments, WorkloadChoice, problem_size};
 
 use crate::output::AnswerForm;
@@ -105,6 +107,9 @@ pub enum Command {
         "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
     Characterize(Box<CharacterizeArguments>),
+    /// Answer the messages of another machine that measures its network (characterize --only network)
+    #[command(after_help = serve::AFTER_HELP)]
+    Serve(Box<ServeArguments>),
     /// Show a record in tables
     #[command(
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."

@@ -8,6 +8,7 @@ mod hwloc;
 mod last_level;
 mod live_accelerators;
 mod live_machine;
+mod live_network;
 mod output;
 mod progress;
 mod record_continuation;

@@ -14,6 +14,7 @@ use nearfar_workloads::Workload;
 
 use crate::args::{CharacterizeArguments, Noise};
 use crate::live_accelerators::live_accelerators;
+use crate::live_network::with_network_here;
 use crate::record_file;
 
 /// A record of this machine with nothing measured yet.
@@ -22,6 +23,7 @@ pub fn of_this_machine(
     machine: Machine,
 ) -> anyhow::Result<Record> {
     let inputs = with_devices_here(with_options(arguments, base(arguments))?, &machine);
+    let inputs = with_network_here(arguments, inputs, &machine)?;
     Ok(new_of_this_machine(inputs, machine))
 }
 

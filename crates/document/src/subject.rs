@@ -37,6 +37,7 @@ mod matrix;
 mod memory_modules;
 mod model;
 mod moved_process;
+pub(crate) mod network;
 mod origin;
 mod overview;
 mod pair_words;

@@ -19,6 +19,7 @@ mod memory_channels;
 mod memory_module;
 mod module_name;
 mod module_population;
+mod network_adapter;
 mod page_weights;
 mod placement_strategy;
 mod relation;
@@ -38,6 +39,7 @@ pub use machine::{
 pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
 pub use module_population::ModulePopulation;
+pub use network_adapter::{AdapterInterrupts, NetworkAdapter};
 pub use page_weights::{MOST_PAGES_IN_TURN, page_weights};
 pub use placement_strategy::PlacementStrategy;
 pub use relation::{NodePosition, Relation, Relations};

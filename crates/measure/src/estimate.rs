@@ -62,6 +62,9 @@ const SLOW_FLOPS: f64 = 1e9;
 /// Seconds in which a device is opened and its memory filled.
 const OPEN_DEVICE: f64 = 0.1;
 
+/// Seconds in which connections are made, warm up and end, on a link of 1 Gb/s.
+const CONNECT: f64 = 0.5;
+
 /// How much slower than local memory an actor's may be: its distance over the local one, at
 /// least 1.
 fn slowdown(actor: &Actor, machine: &Machine, initiators: &[Initiator]) -> f64 {
@@ -138,6 +141,7 @@ fn case_seconds(
                 ready += bytes / rates.touch + bytes / 4096.0 * PER_PAGE;
             }
             Actor::Exchange(_) => ready += pages,
+            Actor::Messages(_) => ready += CONNECT + bytes / rates.touch + pages,
             Actor::Compute(_) | Actor::Command(_) => {}
         }
     }
@@ -161,6 +165,7 @@ fn per_page(actor: &Actor) -> f64 {
         Actor::Chase(chase) => chase.pages,
         Actor::Exchange(exchange) => exchange.pages,
         Actor::Transfer(transfer) => transfer.pages,
+        Actor::Messages(messages) => messages.pages,
         Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => return 0.0,
     };
     if pages == Pages::Small { PER_PAGE } else { PER_BASE_PAGE_OF_HUGE }
@@ -178,6 +183,7 @@ fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
         }
         Actor::Chase(chase) => (vec![Some(&chase.binding.memory)], chase.pages),
         Actor::Exchange(exchange) => (vec![Some(&exchange.binding.memory)], exchange.pages),
+        Actor::Messages(messages) => (vec![Some(&messages.binding.memory)], messages.pages),
         Actor::Transfer(transfer) if transfer.peer.is_none() => {
             (vec![Some(&transfer.binding.memory)], transfer.pages)
         }

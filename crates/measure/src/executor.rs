@@ -11,8 +11,8 @@ use nearfar_kernels::Mix;
 use nearfar_machine::HostMemory;
 use nearfar_record::{
     ActorSample, Case, Chase, CommandRun, Disturbance, Exchange, Executor as ExecutorKind,
-    HandOver, PageSizes, Proof, Reason, ThreadSample, TrafficMethod, Transfer, TransferSample,
-    WorkloadRun,
+    HandOver, MessageSample, Messages, PageSizes, Proof, Reason, ThreadSample, TrafficMethod,
+    Transfer, TransferSample, WithoutCopy, WorkloadRun,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -203,6 +203,7 @@ fn sample_of(
         write_proof: placement.write_proof,
         page_sizes: placement.page_sizes,
         transfer: None,
+        messages: None,
     }
 }
 
@@ -256,6 +257,24 @@ pub(crate) fn transfer_sample(
         traffic_bytes_max: sample.useful_bytes * most_traffic,
         traffic_method: TrafficMethod::Device,
         transfer: Some(TransferSample { copies, copy_bytes: transfer.memory_bytes(), device_ns }),
+        ..sample
+    }
+}
+
+/// The sample of threads that sent messages or received them. `seen` are the messages around the window
+/// and what the kernel said of sends without a copy.
+pub(crate) fn message_sample(
+    planned: &Messages,
+    threads: Vec<ThreadSample>,
+    (messages, without_copy): (u64, Option<WithoutCopy>),
+    placement: Placement,
+) -> ActorSample {
+    let sample = sample_of(planned.way.as_str(), Messages::VARIANT, threads, placement);
+    let message_bytes = planned.message_bytes;
+    ActorSample {
+        traffic_bytes_max: sample.useful_bytes * ActorSample::MOST_NETWORK_TRAFFIC,
+        traffic_method: TrafficMethod::Network,
+        messages: Some(MessageSample { messages, message_bytes, without_copy }),
         ..sample
     }
 }

@@ -39,6 +39,7 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
         seed: 1,
         commands: None,
         devices: None,
+        network: None,
     }
 }
 
@@ -49,7 +50,10 @@ pub fn suite_experiments(suite: Suite) -> Vec<Experiment> {
         // Programs take minutes: they are measured where they are asked for.
         Suite::Standard | Suite::Full => {
             let wanted = |experiment: &Experiment| {
-                !matches!(experiment, Experiment::Workloads | Experiment::Exchange)
+                !matches!(
+                    experiment,
+                    Experiment::Workloads | Experiment::Exchange | Experiment::Network
+                )
             };
             Experiment::OF_MACHINE.into_iter().filter(wanted).collect()
         }

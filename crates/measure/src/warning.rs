@@ -282,6 +282,7 @@ fn wants_huge_pages(actor: &Actor) -> bool {
         }
         Actor::Chase(chase) => chase.pages != Pages::Small,
         Actor::Exchange(exchange) => exchange.pages != Pages::Small,
+        Actor::Messages(messages) => messages.pages != Pages::Small,
         Actor::Transfer(transfer) => transfer.peer.is_none() && transfer.pages != Pages::Small,
         Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => false,
     }

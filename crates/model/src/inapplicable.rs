@@ -126,6 +126,9 @@ fn lacking_part(record: &Record, experiment: Experiment) -> Option<&'static str>
         Experiment::Exchange if !has_hand_overs(record) => {
             Some("the file of this simulated machine says nothing of hand-overs ([exchange])")
         }
+        Experiment::Network if record.header.simulation.is_some() => {
+            Some("a simulated machine has no other machine that messages could go to")
+        }
         Experiment::Links if machine.packages.len() < 2 => Some("the machine has one package"),
         Experiment::Sharing if initiators < 2 => {
             Some("the machine has one initiator, so that no cores are remote to any memory")
@@ -164,7 +167,10 @@ fn has_hand_overs(record: &Record) -> bool {
 /// known, else into a new one.
 pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
     let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
-    let names = names.join(",");
+    let names = match experiments.contains(&Experiment::Network) {
+        true => format!("{} --peer HOST --token-file FILE", names.join(",")),
+        false => names.join(","),
+    };
     if let Some(file) = &record.file {
         let suite = if record.header.inputs.suite == suite {
             String::new()

@@ -29,6 +29,7 @@ mod memory_limit;
 mod mixes;
 mod model_kind;
 mod near_far;
+mod network;
 mod normal;
 mod pair_groups;
 mod pairs;
@@ -126,6 +127,10 @@ pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
+pub use network::{
+    MessageFigures, NETWORK_CLASS_SPAN, Network, NetworkClass, NetworkClasses, NetworkPlace,
+    PlacedLatency, WithoutCopyGain, messages, network,
+};
 pub use normal::{
     BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, NormalVerdict,
     Normality, NotHeld, NotHeldFigure, PublishedMachine, RatioOf, ReadShare, normality,

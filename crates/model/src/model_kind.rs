@@ -17,6 +17,7 @@ use crate::flow::{FlowSummary, flow};
 use crate::hybrid::{Hybrid, OverlapBounds, hybrid};
 use crate::inapplicable::Inapplicable;
 use crate::latency::{Latency, latency};
+use crate::network::{Network, network};
 use crate::record_figures::RecordFigures;
 use crate::roofline::{Roofline, roofline};
 use crate::sharing::{Sharing, sharing};
@@ -48,6 +49,8 @@ pub enum ModelKind {
     Strategy,
     /// Copies to and from devices: classes, the time of a copy, who loses what.
     Devices,
+    /// Messages to another machine and from it.
+    Network,
     /// The papers' programs on far memory, and by strategy.
     Workloads,
 }
@@ -78,6 +81,7 @@ pub enum FittedModel {
     Flow(Box<FlowSummary>),
     Strategy(Box<Strategy>),
     Devices(Box<Devices>),
+    Network(Box<Network>),
     Workloads(Box<Workloads>),
 }
 
@@ -94,6 +98,7 @@ impl FittedModel {
             Self::Flow(_) => ModelKind::Flow,
             Self::Strategy(_) => ModelKind::Strategy,
             Self::Devices(_) => ModelKind::Devices,
+            Self::Network(_) => ModelKind::Network,
             Self::Workloads(_) => ModelKind::Workloads,
         }
     }
@@ -119,7 +124,7 @@ impl Default for ModelChoices {
 
 impl ModelKind {
     /// All, in the order in which they are printed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Classes,
         Self::Latency,
         Self::Exchange,
@@ -130,6 +135,7 @@ impl ModelKind {
         Self::Flow,
         Self::Strategy,
         Self::Devices,
+        Self::Network,
         Self::Workloads,
     ];
 
@@ -167,6 +173,7 @@ impl ModelKind {
             }
             Self::Flow => flow(figures).map(|model| FittedModel::Flow(Box::new(model.summary()))),
             Self::Strategy => strategy(figures).map(Box::new).map(FittedModel::Strategy),
+            Self::Network => network(figures).map(Box::new).map(FittedModel::Network),
             Self::Workloads => workloads(figures).map(Box::new).map(FittedModel::Workloads),
             Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
                 return Err(NoClasses::Span(choices.device_rule.span.to_string()));

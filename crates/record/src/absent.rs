@@ -117,6 +117,10 @@ pub enum ReasonCode {
     OtherInterface,
     /// Refused: the device failed, is gone, or has no room.
     DeviceFailed,
+    /// Omitted: no other machine was named, or it could not be asked; the text says why.
+    NoPeer,
+    /// Refused: the other machine refused, or the connection to it was cut.
+    PeerFailed,
     /// Refused: the host's pages could not be locked to their place.
     NotPinned,
     /// Refused: the program could not be started, or ended with another status than 0, or by a
@@ -145,6 +149,7 @@ impl ReasonCode {
                 | Self::NotSimulated
                 | Self::Contradiction
                 | Self::DeviceFailed
+                | Self::PeerFailed
                 | Self::NotPinned
                 | Self::CommandFailed
                 | Self::TimedOut

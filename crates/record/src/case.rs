@@ -10,6 +10,7 @@ use crate::coordinates::{Coordinates, Roof};
 use crate::exchange::Exchange;
 use crate::experiment::Rounds;
 use crate::header::Inputs;
+use crate::messages::Messages;
 use crate::transfer::Transfer;
 use crate::workload_run::Workload;
 
@@ -42,6 +43,8 @@ pub enum Actor {
     Compute(Compute),
     /// One thread that lets a device copy.
     Transfer(Transfer),
+    /// Threads that send messages to another machine, or receive them.
+    Messages(Messages),
     /// A program.
     Command(Command),
     /// One of the papers' programs, in threads of nearfar.
@@ -168,6 +171,7 @@ impl Actor {
             Self::Exchange(exchange) => exchange.by.as_str(),
             Self::Compute(compute) => &compute.kernel,
             Self::Transfer(transfer) => transfer.direction.as_str(),
+            Self::Messages(messages) => messages.way.as_str(),
             Self::Command(command) => &command.label,
             Self::Workload(workload) => &workload.workload,
         }
@@ -181,6 +185,7 @@ impl Actor {
             Self::Exchange(_) => Exchange::VARIANT,
             Self::Compute(compute) => &compute.variant,
             Self::Transfer(transfer) => transfer.backend.as_str(),
+            Self::Messages(_) => Messages::VARIANT,
             Self::Command(_) => Command::VARIANT,
             Self::Workload(_) => Workload::VARIANT,
         }
@@ -195,6 +200,9 @@ impl Actor {
                 u32::try_from(exchange.thread_cpus.len()).unwrap_or(u32::MAX)
             }
             Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
+            Self::Messages(messages) => {
+                u32::try_from(messages.thread_cpus.len()).unwrap_or(u32::MAX)
+            }
             Self::Workload(workload) => {
                 u32::try_from(workload.thread_cpus.len()).unwrap_or(u32::MAX)
             }
@@ -210,6 +218,7 @@ impl Actor {
             Self::Exchange(exchange) => &exchange.thread_cpus,
             Self::Compute(compute) => &compute.thread_cpus,
             Self::Transfer(transfer) => std::slice::from_ref(&transfer.thread_cpu),
+            Self::Messages(messages) => &messages.thread_cpus,
             Self::Workload(workload) => &workload.thread_cpus,
             Self::Command(_) => &[],
         }
@@ -222,6 +231,7 @@ impl Actor {
             | Self::Chase(Chase { binding, .. })
             | Self::Exchange(Exchange { binding, .. })
             | Self::Transfer(Transfer { binding, .. })
+            | Self::Messages(Messages { binding, .. })
             | Self::Command(Command { binding, .. }) => &binding.cpus,
             Self::Compute(compute) => &compute.cpus,
             Self::Workload(workload) => &workload.cpus,
@@ -236,6 +246,7 @@ impl Actor {
             | Self::Chase(Chase { binding, .. })
             | Self::Exchange(Exchange { binding, .. })
             | Self::Transfer(Transfer { binding, .. })
+            | Self::Messages(Messages { binding, .. })
             | Self::Command(Command { binding, .. }) => Some(&binding.memory),
             Self::Workload(workload) => workload.memory(),
             Self::Compute(_) => None,
@@ -250,6 +261,7 @@ impl Actor {
             Self::Chase(chase) => chase.working_set_bytes,
             Self::Exchange(_) => Exchange::PAGE_BYTES,
             Self::Transfer(transfer) => transfer.memory_bytes(),
+            Self::Messages(messages) => messages.working_set_bytes(),
             Self::Workload(workload) => workload.working_set_bytes,
             Self::Compute(_) | Self::Command(_) => 0,
         }
@@ -264,6 +276,7 @@ impl Actor {
             Self::Exchange(_)
             | Self::Compute(_)
             | Self::Transfer(_)
+            | Self::Messages(_)
             | Self::Command(_)
             | Self::Workload(_) => None,
         }
@@ -277,6 +290,7 @@ impl Actor {
             | Self::Exchange(_)
             | Self::Compute(_)
             | Self::Transfer(_)
+            | Self::Messages(_)
             | Self::Workload(_) => true,
             Self::Command(_) => false,
         }
@@ -290,6 +304,7 @@ impl Actor {
             | Self::Exchange(_)
             | Self::Compute(_)
             | Self::Transfer(_)
+            | Self::Messages(_)
             | Self::Command(_)
             | Self::Workload(_) => None,
         }

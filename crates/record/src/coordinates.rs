@@ -8,6 +8,7 @@ use crate::case::Pages;
 use crate::device_coordinates::DeviceCoordinates;
 use crate::exchange::HandOver;
 use crate::experiment::Experiment;
+use crate::messages::NetworkCoordinates;
 
 /// A case's place in an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,6 +35,8 @@ pub enum Coordinates {
     Exchange(ExchangeCoordinates),
     /// Transfers to and from devices.
     Devices(DeviceCoordinates),
+    /// Messages to and from another machine.
+    Network(NetworkCoordinates),
     /// A program at a placement.
     Commands(CommandCoordinates),
     /// One of the papers' programs at a placement.
@@ -53,6 +56,7 @@ impl Coordinates {
             Self::Latency(_) => Experiment::Latency,
             Self::Exchange(_) => Experiment::Exchange,
             Self::Devices(_) => Experiment::Devices,
+            Self::Network(_) => Experiment::Network,
             Self::Commands(_) => Experiment::Commands,
             Self::Workloads(_) => Experiment::Workloads,
         }

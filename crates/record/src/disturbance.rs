@@ -63,7 +63,7 @@ pub fn disturbances_of_threads(
     window_ns: u64,
 ) -> Vec<Disturbance> {
     // The thread of a transfer waits for its device, whose driver maps memory as it likes.
-    let waits = |actor: &Actor| matches!(actor, Actor::Transfer(_));
+    let waits = |actor: &Actor| matches!(actor, Actor::Transfer(_) | Actor::Messages(_));
     let working = || case.actors.iter().zip(actors).filter(|&(actor, _)| !waits(actor));
     let threads = || working().flat_map(|(_, sample)| &sample.threads);
     let off_cpu = threads().map(|thread| thread.off_cpu_ns).max().unwrap_or(0);

@@ -32,6 +32,8 @@ pub enum Experiment {
     Exchange,
     /// Transfers between every memory node and every device (braithwaite2012, algorithm 3).
     Devices,
+    /// Messages to another machine and from it, over a network adapter.
+    Network,
     /// The papers' programs, each at every class of placement and by every strategy
     /// (braithwaite2012, chapter 6; ribeiro2010, section 5).
     Workloads,
@@ -40,7 +42,7 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -51,13 +53,14 @@ impl Experiment {
         Self::Latency,
         Self::Exchange,
         Self::Devices,
+        Self::Network,
         Self::Workloads,
         Self::Commands,
     ];
 
     /// Those that characterize a machine, in the order in which they are measured: their cases
     /// follow from it alone.
-    pub const OF_MACHINE: [Self; 11] = {
+    pub const OF_MACHINE: [Self; 12] = {
         let [of_machine @ .., _commands] = Self::ALL;
         of_machine
     };

@@ -8,6 +8,7 @@ use crate::case::Pages;
 use crate::command::CommandInputs;
 use crate::environment::Environment;
 use crate::experiment::{Experiment, Grid};
+use crate::messages::NetworkInputs;
 use crate::transfer::DeviceInputs;
 
 /// Name and version of the format; the number grows when a field changes meaning.
@@ -152,6 +153,8 @@ pub struct Inputs {
     pub commands: Option<CommandInputs>,
     /// Devices that copies were planned for; null where `devices` is not measured.
     pub devices: Option<DeviceInputs>,
+    /// Peer and adapter of `network`; null where it is not measured, or a machine is simulated.
+    pub network: Option<NetworkInputs>,
 }
 
 words!(Suite);

@@ -24,6 +24,7 @@ mod frame_writer;
 mod header;
 mod line;
 mod listed_record;
+mod messages;
 mod pages_in_turn;
 mod profile;
 mod profile_reader;
@@ -66,6 +67,9 @@ pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Appended, Finished, Line, Resumed, Warning};
 pub use listed_record::{ListedRecord, RecordState, list_record, list_records};
+pub use messages::{
+    MessageDirection, MessageSample, Messages, NetworkCoordinates, NetworkInputs, WithoutCopy,
+};
 pub use pages_in_turn::pages_in_turn;
 pub use profile::{
     AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,

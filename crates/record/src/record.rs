@@ -150,6 +150,9 @@ impl Record {
         if inputs.devices.is_some() {
             all.devices.clone_from(&inputs.devices);
         }
+        if inputs.network.is_some() {
+            all.network.clone_from(&inputs.network);
+        }
         self.absent.retain(|absent| {
             absent.absence == Absence::Refused
                 || absent.experiment().is_none_or(|it| !inputs.experiments.contains(&it))

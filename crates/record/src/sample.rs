@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::CommandRun;
 use crate::disturbance::Disturbance;
+use crate::messages::MessageSample;
 use crate::transfer::TransferSample;
 use crate::workload_run::WorkloadRun;
 
@@ -79,12 +80,18 @@ pub struct ActorSample {
     /// also those that cross an edge. Null where the actor is none.
     #[serde(default)]
     pub transfer: Option<TransferSample>,
+    /// What was seen of messages, so as well. Null where the actor sends and receives none.
+    #[serde(default)]
+    pub messages: Option<MessageSample>,
 }
 
 impl ActorSample {
     /// Of each byte that a device copies this many can cross between the last cache and memory:
     /// itself, and where the host's pages are pageable, the driver's own write and read of it.
     pub const MOST_DEVICE_TRAFFIC: u64 = 3;
+    /// Of each byte of a message this many can: the kernel reads it and writes it elsewhere, for which it
+    /// may read that line first, and the adapter reads or writes it.
+    pub const MOST_NETWORK_TRAFFIC: u64 = 4;
 }
 
 /// How traffic follows from useful bytes.
@@ -100,6 +107,8 @@ pub enum TrafficMethod {
     Cached,
     /// A device copies; caches may answer it, and the driver may copy pageable memory once more.
     Device,
+    /// The kernel copies messages, and an adapter reads or writes them; caches may answer it.
+    Network,
     /// Ordinary stores on a CPU known to read the line first.
     Allocate,
     /// Ordinary stores on a CPU that sometimes avoids that read, or is not known; non-temporal ones

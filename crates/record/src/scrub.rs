@@ -55,7 +55,8 @@ pub fn scrub_record(record: &[u8]) -> Result<(Vec<Line>, Removed), ScrubError> {
     if let Some(finding) = read.sealing.finding() {
         return Err(ScrubError::NotAsWritten(finding));
     }
-    let mut scrubbing = Scrubbing { host: read.header.host, removed: Removed::new() };
+    let mut scrubbing =
+        Scrubbing { host: read.header.host, peers: Vec::new(), removed: Removed::new() };
     let mut lines = Lines::of(record)?;
     let mut scrubbed = Vec::new();
     while let Some(text) = lines.next_line()?.filter(|text| text.ends_with(b"\n")) {
@@ -69,6 +70,8 @@ pub fn scrub_record(record: &[u8]) -> Result<(Vec<Line>, Removed), ScrubError> {
 
 struct Scrubbing {
     host: String,
+    /// Other machines that messages went to, as they were named.
+    peers: Vec<String>,
     removed: Removed,
 }
 
@@ -91,6 +94,9 @@ impl Scrubbing {
             Value::Object(fields) => {
                 if fields.contains_key("program") && fields.contains_key("arguments") {
                     self.program(fields);
+                }
+                if fields.contains_key("peer") && fields.contains_key("zero_copy") {
+                    self.peer(fields);
                 }
                 fields.iter_mut().for_each(|(key, field)| self.value(key, field));
             }
@@ -120,7 +126,22 @@ impl Scrubbing {
         }
     }
 
+    /// Remembers another machine's name, which reasons hold as well, and takes it out.
+    fn peer(&mut self, network: &mut Map<String, Value>) {
+        if let Some(Value::String(peer)) = network.get_mut("peer")
+            && peer != REMOVED
+            && !peer.is_empty()
+        {
+            self.peers.push(std::mem::replace(peer, REMOVED.into()));
+            self.note(Private::HostName);
+        }
+    }
+
     fn text(&mut self, key: &str, text: &mut String) {
+        if let Some(peer) = self.peers.iter().find(|peer| text.contains(*peer)) {
+            *text = text.replace(peer, REMOVED);
+            self.note(Private::HostName);
+        }
         let is_name_of_file = key == "xml";
         if (key == "host" && text != REMOVED) || is_name_of_file {
             let what = if is_name_of_file { Private::Path } else { Private::HostName };
@@ -247,7 +268,8 @@ mod tests {
             ..CommandProgram::new("cg", "/opt/ada/cg", vec!["--key".into(), "k7".into()])
         };
         let mut value = serde_json::to_value(&program).unwrap();
-        let mut scrubbing = Scrubbing { host: "h".into(), removed: Removed::new() };
+        let mut scrubbing =
+            Scrubbing { host: "h".into(), peers: Vec::new(), removed: Removed::new() };
         scrubbing.value("", &mut value);
         let scrubbed: CommandProgram = serde_json::from_value(value).unwrap();
         assert_eq!(scrubbed, CommandProgram::new("cg", "cg", Vec::new()));

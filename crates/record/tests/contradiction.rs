@@ -9,9 +9,9 @@ use std::path::Path;
 use nearfar_record::{Line, read_record};
 use serde_json::{Value, json};
 
-const HONEST: [&str; 11] = [
-    "appended", "devices", "hybrid", "latency", "links", "mixes", "pairs", "programs", "roofs",
-    "scaling", "sharing",
+const HONEST: [&str; 12] = [
+    "appended", "devices", "hybrid", "latency", "links", "mixes", "network", "pairs", "programs",
+    "roofs", "scaling", "sharing",
 ];
 
 fn lines(name: &str) -> Vec<Value> {
@@ -70,6 +70,27 @@ fn assert_refused(honest: &[Value], edits: &[(&str, Value, &str)]) {
         let said = refusal(&damaged).unwrap_or_else(|| panic!("{pointer} as {value} was read"));
         assert!(said.contains(why), "{pointer} as {value}: {said}");
     }
+}
+
+#[test]
+fn damaged_messages_are_refused() {
+    let without_copy = json!({"sends": 3, "copied": 1});
+    let honest = lines("network");
+    assert_refused(
+        &honest,
+        &[
+            ("/header/inputs/experiments", json!(["pairs"]), "no messages are measured"),
+            ("/case/actors/0/message_bytes", json!(0), "messages of 0 bytes"),
+            ("/case/actors/0/buffer_bytes", json!(8), "from a buffer of 8"),
+            ("/case/actors/0/thread_cpus", json!([]), "0 threads"),
+            ("/case/actors/0/binding", json!("cpus=0 mem=preferred:77"), "are not among"),
+            ("/sample/actors/0/messages", Value::Null, "messages where none are sent"),
+            ("/sample/actors/0/traffic_method", json!("cached"), "messages where none are sent"),
+            ("/sample/actors/0/messages/message_bytes", json!(7), "were planned"),
+            ("/sample/actors/0/messages/without_copy", without_copy, "where none are made"),
+            ("/sample/actors/0/proof", Value::Null, "nothing proves where its pages were"),
+        ],
+    );
 }
 
 #[test]

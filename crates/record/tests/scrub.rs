@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use nearfar_record::{
-    Line, Private, RecordWriter, Removed, ScrubError, Sealing, Warning, read_record, scrub_record,
+    Experiment, Line, NetworkInputs, Private, RecordWriter, Removed, ScrubError, Sealing, Warning,
+    read_record, scrub_record,
 };
 
 fn written(lines: &[Line]) -> Vec<u8> {
@@ -57,6 +58,25 @@ fn names_paths_and_addresses_go_and_figures_stay() {
     assert_eq!(was.header.inputs, is.header.inputs);
     // Nothing is left to take out.
     assert_eq!(scrubbed(&after), (after, Removed::new()));
+}
+
+/// Another machine's name, where it stands and in the reason why nothing was sent to it; a device's id is none.
+#[test]
+fn names_of_other_machines_go() {
+    let mut lines = lines();
+    let Line::Header(header) = &mut lines[0] else { panic!() };
+    header.inputs.experiments.push(Experiment::Network);
+    header.inputs.network = Some(NetworkInputs {
+        peer: Some("node7.secret:7420".into()),
+        absent: Some("node7.secret:7420: it refuses the token".into()),
+        ..NetworkInputs::default()
+    });
+    let before = written(&lines);
+    let (after, removed) = scrubbed(&before);
+    let text = String::from_utf8(after.clone()).unwrap();
+    assert!(!text.contains("secret") && text.contains("removed: it refuses the token"), "{text}");
+    assert!(removed[&Private::HostName] >= 2, "{removed:?}");
+    assert_eq!(scrubbed(&after).0, after);
 }
 
 #[test]

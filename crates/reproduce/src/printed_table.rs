@@ -294,6 +294,7 @@ fn actor_sample(
         write_proof: None,
         page_sizes: PageSizes::default(),
         transfer: None,
+        messages: None,
     }
 }
 

@@ -6,11 +6,12 @@ use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy, Placement
 use nearfar_record::{
     Actor, Affinity, ArrayPlacement, Case, ChaseWalk, Command, CommandCoordinates, Coordinates,
     Exchange, ExchangeCoordinates, HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad,
-    PageSplit, Pages, PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose,
-    ScalingCoordinates, SharingCoordinates, Stage, Stream, Workload, WorkloadCoordinates,
+    Messages, NetworkCoordinates, PageSplit, Pages, PairCoordinates, Pinning, Roof,
+    RoofCoordinates, RoofPurpose, ScalingCoordinates, SharingCoordinates, Stage, Stream, Workload,
+    WorkloadCoordinates,
 };
 
-use crate::actor::{chase, compute, stream};
+use crate::actor::{IN_MEMORY, chase, compute, stream};
 
 const VARIANT: &str = "avx2";
 
@@ -121,6 +122,7 @@ pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
         Coordinates::Commands(place) => of_command(machine, place),
         Coordinates::Workloads(place) => of_workload(machine, place),
         Coordinates::Exchange(place) => of_exchange(place),
+        Coordinates::Network(place) => of_network(machine, place),
         Coordinates::Links(_) | Coordinates::Mixes(_) | Coordinates::Devices(_) => {
             (place.experiment().to_string(), Vec::new())
         }
@@ -247,6 +249,24 @@ fn of_exchange(place: &ExchangeCoordinates) -> (String, Vec<Actor>) {
     };
     let id = format!("exchange/cpu{first_cpu}/cpu{second_cpu}/node{memory_node}/{by}");
     (id, vec![Actor::Exchange(actor)])
+}
+
+fn of_network(machine: &Machine, place: &NetworkCoordinates) -> (String, Vec<Actor>) {
+    let &NetworkCoordinates { initiator, memory_node, way, message_bytes, threads, .. } = place;
+    let initiators = machine.initiators();
+    let cpus = initiators.iter().find(|it| it.index == initiator).map(|it| it.cpus.clone());
+    let cpus: CpuSet = cpus.unwrap_or_default();
+    let actor = Messages {
+        way,
+        thread_cpus: cpus.iter().take(threads as usize).collect(),
+        binding: Binding { cpus, memory: MemoryPolicy::Preferred(memory_node) },
+        message_bytes,
+        buffer_bytes: IN_MEMORY,
+        pages: Pages::Small,
+    };
+    let id =
+        format!("network/initiator{initiator}/node{memory_node}/{way}/{message_bytes}/t{threads}");
+    (id, vec![Actor::Messages(actor)])
 }
 
 fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Actor>) {

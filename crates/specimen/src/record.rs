@@ -37,6 +37,7 @@ pub fn record_of(machine: Machine, experiments: &[Experiment]) -> Record {
         seed: 0,
         commands: None,
         devices: None,
+        network: None,
     };
     let environment = Environment { architecture: "x86_64".into(), ..Environment::default() };
     let started = "2026-01-01T00:00:00Z";

@@ -57,6 +57,7 @@ pub fn done(actor: &Actor, each: &[f64]) -> ActorSample {
         write_proof: written.map(placed),
         page_sizes: PageSizes::default(),
         transfer: None,
+        messages: None,
     }
 }
 

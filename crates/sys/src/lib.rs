@@ -44,6 +44,7 @@ mod process_table;
 mod proof_method;
 mod refusal;
 mod signals;
+mod socket;
 mod startup;
 mod system_file;
 mod trace;
@@ -94,6 +95,10 @@ pub use refusal::{Errno, Refusal};
 pub use signals::{
     ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, kill_process_group, send_signal,
     stand_in_for_program, stop_self,
+};
+pub use socket::{
+    DoneSends, InterfaceAddress, allow_zero_copy, done_sends, has_too_many_sends,
+    interface_addresses, send_without_copy, wait_for_done_sends, wait_readable,
 };
 pub use startup::start_as_this_was_started;
 pub use trace::{

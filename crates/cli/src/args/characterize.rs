@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use nearfar_machine::GroupBy;
+use nearfar_network::PeerName;
 use nearfar_record::{Experiment, Grid, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
@@ -22,7 +23,7 @@ const SUITES: [Choice<Suite>; 3] = [
     (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
 ];
 
-pub const EXPERIMENTS: [Choice<Experiment>; 11] = [
+pub const EXPERIMENTS: [Choice<Experiment>; 12] = [
     (Experiment::Pairs, "every group of cores against every memory node"),
     (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
     (Experiment::Sharing, "local and remote threads together on one memory node"),
@@ -36,6 +37,7 @@ pub const EXPERIMENTS: [Choice<Experiment>; 11] = [
         "how long two CPUs take to hand a cache line to each other; in no suite: --only",
     ),
     (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
+    (Experiment::Network, "messages to and from another machine (--peer); in no suite: --only"),
     (
         Experiment::Workloads,
         "the papers' programs by class of placement and by strategy; in no suite: --only",
@@ -142,6 +144,12 @@ pub struct CharacterizeArguments {
     /// Pages to ask for [default: transparent]
     #[arg(long, value_parser = one_of(&PAGES, Pages::as_str))]
     pub pages: Option<Pages>,
+    /// The other machine of network, where `nearfar serve` runs; port 7420 unless told
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "simulate")]
+    pub peer: Option<PeerName>,
+    /// The file with the token of `nearfar serve` there, that its owner alone may read
+    #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
+    pub token_file: Option<PathBuf>,
     /// Seed of the cases' order and of the data
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -10,7 +10,7 @@ use nearfar_units::parse_share;
 use super::choice::{Choice, kernels, one_of, variants};
 use crate::output::AnswerForm;
 
-const MODELS: [Choice<ModelKind>; 11] = [
+const MODELS: [Choice<ModelKind>; 12] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
     (ModelKind::Latency, "NUMA factor, and the time of an access under load"),
     (ModelKind::Exchange, "how long two CPUs take to hand a cache line to each other"),
@@ -21,6 +21,7 @@ const MODELS: [Choice<ModelKind>; 11] = [
     (ModelKind::Flow, "what streams get that share the machine's parts"),
     (ModelKind::Strategy, "which way to place memory is expected to win"),
     (ModelKind::Devices, "copies to and from devices: classes, time of a copy, contention"),
+    (ModelKind::Network, "messages to another machine and from it"),
     (ModelKind::Workloads, "the papers' programs on far memory, and by strategy"),
 ];
 

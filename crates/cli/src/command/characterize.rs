@@ -24,7 +24,7 @@ use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
 use crate::output::AnswerForm;
 use crate::progress::Progress;
-use crate::{live_machine, output, record_continuation, record_file, record_header};
+use crate::{live_machine, live_network, output, record_continuation, record_file, record_header};
 
 pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
@@ -107,10 +107,13 @@ pub(super) fn prepare(
     if let Some(devices) = addition.as_ref().and_then(|inputs| inputs.devices.clone()) {
         header.inputs.devices = Some(devices);
     }
+    if let Some(network) = addition.as_ref().and_then(|inputs| inputs.network.clone()) {
+        header.inputs.network = Some(network);
+    }
     for inputs in record.all_inputs().chain(&addition) {
         check_working_set(&header, inputs)?;
     }
-    let executor = executor(&header, interrupt)?;
+    let executor = executor(arguments, &header, interrupt)?;
     Ok(Prepared { _lock: lock, record, path, addition, executor })
 }
 
@@ -163,6 +166,12 @@ fn prepare_old(arguments: &CharacterizeArguments) -> anyhow::Result<Begun> {
         (None, Some(machine)) => record_header::with_devices_here(inputs, machine),
         (None, None) => inputs,
     });
+    let addition = match (addition, &machine) {
+        (Some(inputs), Some(machine)) => {
+            Some(live_network::with_network_here(arguments, inputs, machine)?)
+        }
+        (addition, _) => addition,
+    };
     Ok((lock, record, Some(path), addition))
 }
 
@@ -196,7 +205,11 @@ fn with_addition(mut record: Record, addition: Option<Inputs>) -> Record {
 }
 
 /// Who answers the cases of a record.
-fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Executor>> {
+fn executor(
+    arguments: &CharacterizeArguments,
+    header: &Header,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Box<dyn Executor>> {
     let Some(simulation) = &header.simulation else {
         let devices = header.inputs.devices.clone().unwrap_or_default();
         let executor = NativeExecutor::new(
@@ -206,7 +219,12 @@ fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Ex
             header.inputs.seed,
             interrupt.clone(),
         );
-        return Ok(Box::new(executor.with_devices(devices.accelerators)));
+        let executor = executor.with_devices(devices.accelerators);
+        let peer = live_network::peer(arguments, header.inputs.network.as_ref())?;
+        return Ok(match peer {
+            Some(peer) => Box::new(executor.with_peer(peer)),
+            None => Box::new(executor),
+        });
     };
     let simulated = nearfar_flow::parse_machine(&simulation.name, &simulation.file)?;
     if simulated.machine.fingerprint() != header.fingerprint {

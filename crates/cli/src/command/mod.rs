@@ -29,6 +29,7 @@ mod run_files;
 mod run_instances;
 mod run_member;
 mod sensitivity;
+mod serve;
 mod show;
 mod topo;
 mod topology_export;
@@ -48,6 +49,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Topo(arguments) => topo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Characterize(arguments) => characterize::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),

@@ -7,6 +7,7 @@ mod export_topology;
 mod interruption;
 mod job_control;
 mod launchers;
+mod network;
 mod own_record;
 mod pressure;
 mod schema;

@@ -15,8 +15,8 @@ use nearfar_document::{
 use nearfar_fleet::{FleetComparison, FleetDrift, MachineSummary, Manifest, Verdict};
 use nearfar_model::{
     Classes, CurveAnswer, Devices, Distribution, Exchanges, FlowPrediction, FlowSummary, Hybrid,
-    HybridAnswers, Latency, PlacedPrograms, ProgramAnswer, Roofline, Sharing, SplitAnswers,
-    Strategy, WhatIf, Workloads,
+    HybridAnswers, Latency, Network, PlacedPrograms, ProgramAnswer, Roofline, Sharing,
+    SplitAnswers, Strategy, WhatIf, Workloads,
 };
 use nearfar_place::{FileList, MovedProcess, ProcessList, RunReport};
 use nearfar_record::{Line, Profile, ProgramProfile, Seal};
@@ -32,7 +32,7 @@ use crate::schema_text::{required, schema_text};
 type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
-const FORMATS: [(&str, Generate); 54] = [
+const FORMATS: [(&str, Generate); 55] = [
     ("nearfar.advise/3", schema::<AdvisedPlacement>),
     ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<MeasuredRecord>),
@@ -58,6 +58,7 @@ const FORMATS: [(&str, Generate); 54] = [
     ("nearfar.machine-summary/1", schema::<MachineSummary>),
     ("nearfar.model/1", schema::<ModelsOfRecord>),
     ("nearfar.move/1", schema::<MovedProcess>),
+    ("nearfar.network/1", schema::<ModelResult<Network>>),
     ("nearfar.placed-workloads/1", schema::<ModelResult<Workloads>>),
     ("nearfar.predict/2", schema::<PredictedAccesses>),
     ("nearfar.predict-curve/1", schema::<ModelResult<CurveAnswer>>),

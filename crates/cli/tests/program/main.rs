@@ -27,6 +27,7 @@ mod run_programs;
 mod run_report;
 mod schema;
 mod schema_text;
+mod serve;
 mod shared_records;
 mod strangers;
 mod support;

@@ -5,6 +5,8 @@
 //! serde writes a figure that is not finite as null, which a schema refuses wherever null does not
 //! stand for something unknown.
 
+use std::path::Path;
+
 use fastrand::Rng;
 use nearfar_advise::{Demand, Pattern, advise};
 use nearfar_document::{
@@ -18,7 +20,7 @@ use nearfar_measure::suite_inputs;
 use nearfar_model::{
     FittedModel, ModelChoices, ModelKind, PRACTICAL_FLOOR, RecordFigures, Unavailable,
 };
-use nearfar_record::{DeviceInputs, Experiment, Inputs, Record, Suite};
+use nearfar_record::{DeviceInputs, Experiment, Inputs, Record, Suite, read_record};
 use serde::Serialize;
 
 use crate::schema::hold;
@@ -215,8 +217,11 @@ fn mutilate(record: &mut Record, random: &mut Rng) -> String {
 fn what_is_said_of_mutilated_records_is_finite_or_says_what_it_lacks() {
     let mut whole = std::collections::BTreeSet::new();
     let (mut with_advice, mut with_cases) = (0, 0);
-    for machine in MACHINES {
-        let record = measured(machine);
+    let network = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/record/network");
+    let simulated = MACHINES.map(|machine| (machine, measured(machine)));
+    // Messages go to another machine, which a simulated one has not.
+    let over_loopback = ("network", read_record(std::fs::File::open(network).unwrap()).unwrap());
+    for (machine, record) in simulated.into_iter().chain([over_loopback]) {
         whole.extend(hold_models(&record, machine));
         for trial in 0..TRIALS {
             let mut random = Rng::with_seed(trial);
@@ -248,8 +253,9 @@ fn a_record_without_an_experiment_names_the_command_that_adds_it() {
     let (fitted, unavailable) = fits(&record);
     assert!(fitted.is_empty(), "{fitted:?}");
     for Unavailable { model, why } in unavailable {
-        // It has no device, and its file says nothing of hand-overs, which no command changes.
-        if matches!(model, ModelKind::Devices | ModelKind::Exchange) {
+        // It has no device and no other machine, and its file says nothing of hand-overs, which no command
+        // changes.
+        if matches!(model, ModelKind::Devices | ModelKind::Exchange | ModelKind::Network) {
             assert_eq!(why.remedy, None, "{}", why.why);
             continue;
         }

@@ -187,6 +187,11 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         documents.file(&report);
     }
+    // Measured over loopback: a simulated machine has no other one.
+    let network = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/record/network");
+    experiments.extend(documents.record(&network));
+    documents.asked("show RECORD", &network);
+    documents.asked("model RECORD network", &network);
     let every = Experiment::OF_MACHINE.map(|experiment| experiment.to_string());
     assert!(experiments.is_superset(&every.into()), "{experiments:?}");
     let other = in_folder("4.jsonl");

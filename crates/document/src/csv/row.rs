@@ -111,6 +111,12 @@ pub(crate) struct Row<'a> {
     pub copies: Option<u64>,
     /// Time of these by the device's own clock. Unit: ns. Empty: no transfer; it gives none.
     pub device_ns: Option<u64>,
+    /// Messages that began and ended around the window, there and back counted once. Empty: no messages.
+    pub messages: Option<u64>,
+    /// Sends without a copy that the kernel was done with. Empty: none were made.
+    pub sends_without_copy: Option<u64>,
+    /// Those of them that it copied all the same. Empty: none were made.
+    pub copied_sends: Option<u64>,
     /// Clock of its slowest core. Unit: GHz. Empty: nobody looked.
     pub slowest_core_ghz: Option<f64>,
     /// Times that Linux took a CPU away, all threads. Empty: a workload or program.
@@ -239,6 +245,13 @@ impl<'a> Row<'a> {
                 pages: Some(transfer.pages),
                 ..row
             },
+            Actor::Messages(messages) => Self {
+                actor_kind: Some("messages"),
+                thread_cpus: thread_cpus(),
+                working_set_bytes: Some(messages.working_set_bytes()),
+                pages: Some(messages.pages),
+                ..row
+            },
             Actor::Command(command) => {
                 Self { actor_kind: Some("command"), kernel: command.label.as_str().into(), ..row }
             }
@@ -263,6 +276,7 @@ impl<'a> Row<'a> {
         };
         let computes = self.actor_kind == Some("compute");
         let access_ns = sample.window_ns as f64 / actor.accesses as f64;
+        let without_copy = actor.messages.and_then(|seen| seen.without_copy);
         let is_chase = matches!(self.actor_kind, Some("chase" | "exchange"));
         Self {
             kernel: actor.kernel.as_str().into(),
@@ -282,6 +296,9 @@ impl<'a> Row<'a> {
             access_ns: finite(access_ns).filter(|_| is_chase),
             copies: actor.transfer.map(|seen| seen.copies),
             device_ns: actor.transfer.and_then(|seen| seen.device_ns),
+            messages: actor.messages.map(|seen| seen.messages),
+            sends_without_copy: without_copy.map(|seen| seen.sends),
+            copied_sends: without_copy.map(|seen| seen.copied),
             slowest_core_ghz: slowest_core(&actor.threads),
             involuntary_switches: Some(sum(|thread| thread.involuntary_switches)),
             most_off_cpu_ns: actor.threads.iter().map(|thread| thread.off_cpu_ns).max(),

@@ -118,6 +118,7 @@ impl<'a> FigureRow<'a> {
             Actor::Exchange(_) => "exchange",
             Actor::Compute(_) => "compute",
             Actor::Transfer(_) => "transfer",
+            Actor::Messages(_) => "messages",
             Actor::Workload(_) | Actor::Command(_) => return None,
         });
         if let Some(bytes) = bytes.as_ref().filter(|it| it.sum.median > 0.0) {

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::origin::Origin;
 use super::who::Who;
 use super::{
-    classes, devices, distribution, exchange, flow, hybrid, latency, latency_advice, roofline,
-    roofline_advice, sharing, strategy, workloads,
+    classes, devices, distribution, exchange, flow, hybrid, latency, latency_advice, network,
+    roofline, roofline_advice, sharing, strategy, workloads,
 };
 use crate::answer::{Answer, Part, Shown};
 use crate::document::Section;
@@ -60,6 +60,7 @@ fn section_of(model: &FittedModel, who: &Who) -> Option<Section> {
         FittedModel::Flow(model) => Some(flow::section(&[], Some(model), who)),
         FittedModel::Strategy(model) => Some(strategy::section(model)),
         FittedModel::Devices(model) => devices::section(&[], Some(model)),
+        FittedModel::Network(model) => Some(network::section(model, who)),
         FittedModel::Workloads(model) => Some(workloads::section(model, who)),
     }
 }
@@ -73,6 +74,7 @@ fn gist(model: &FittedModel, who: &Who) -> Option<String> {
         FittedModel::Sharing(model) => sharing::answer(model),
         FittedModel::Roofline(model) => roofline::answer(model, who),
         FittedModel::Flow(model) => flow::answer(model),
+        FittedModel::Network(model) => network::answer(model, who),
         FittedModel::Strategy(model) => Some(strategy::answer(model)),
         FittedModel::Hybrid(_)
         | FittedModel::Distribution(_)
@@ -96,6 +98,7 @@ pub(crate) fn model_findings(model: &FittedModel, who: &Who) -> Vec<String> {
         FittedModel::Flow(model) => flow::findings(model, who),
         FittedModel::Strategy(model) => strategy::findings(model),
         FittedModel::Devices(model) => devices::findings(model),
+        FittedModel::Network(model) => network::findings(model, who),
         FittedModel::Workloads(model) => workloads::findings(model),
     }
 }

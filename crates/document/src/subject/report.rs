@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::sources::{ReportChoices, Sources};
 use super::{
     classes, devices, distribution, environment, exchange, flow, health, hybrid, latency, links,
-    matrix, pairs, paper_tables, program, roofline, sharing, strategy, tiles, workloads,
+    matrix, network, pairs, paper_tables, program, roofline, sharing, strategy, tiles, workloads,
 };
 use crate::document::{Document, PROGRAM, Section};
 
@@ -104,7 +104,7 @@ fn summary(sources: &Sources<'_>) -> Vec<String> {
 
 /// All that the record holds something for.
 pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
-    const ORDER: [Experiment; 11] = [
+    const ORDER: [Experiment; 12] = [
         Experiment::Pairs,
         Experiment::Latency,
         Experiment::Exchange,
@@ -115,6 +115,7 @@ pub(super) fn sections(sources: &Sources<'_>) -> Vec<Section> {
         Experiment::Hybrid,
         Experiment::Mixes,
         Experiment::Devices,
+        Experiment::Network,
         Experiment::Workloads,
     ];
     let mut sections = vec![sources.topo.section(sources.show.cpu.as_deref())];
@@ -145,6 +146,7 @@ pub(super) fn of_experiment(sources: &Sources<'_>, experiment: Experiment) -> Op
         Experiment::Devices if show.devices.is_empty() => None,
         Experiment::Devices => devices::section(&show.devices, sources.devices()),
         Experiment::Workloads => sources.workloads().map(|model| workloads::section(model, who)),
+        Experiment::Network => sources.network().map(|model| network::section(model, who)),
         Experiment::Commands => None,
     }
 }

@@ -38,6 +38,7 @@ impl<'a> ModelResult<&'a FittedModel> {
             ModelKind::Flow => "nearfar.flow/2",
             ModelKind::Strategy => "nearfar.strategy/2",
             ModelKind::Devices => "nearfar.devices/2",
+            ModelKind::Network => "nearfar.network/1",
             ModelKind::Workloads => "nearfar.placed-workloads/1",
         };
         Self::new(schema, record, model)

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_model::{
-    ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, Mix, ModelChoices, ModelKind,
-    PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures, chases,
-    exchanges, hand_overs, hybrid_points, links, mixes, pairs, roofs, scaling, sharing_grid,
-    transfers, workloads as workloads_of,
+    ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, MessageFigures, Mix, ModelChoices,
+    ModelKind, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures,
+    chases, exchanges, hand_overs, hybrid_points, links, messages, mixes, network as network_of,
+    pairs, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
 use serde::Serialize;
 
-use super::exchange;
 use super::figures::{capitalised, count};
 use super::health::{self, Health};
 use super::origin::Origin;
@@ -21,6 +20,7 @@ use super::report::{self, of_experiment};
 use super::sources::Sources;
 use super::tiles::TileKind;
 use super::workloads;
+use super::{exchange, network};
 use crate::answer::{Answer, Emphasis, Part, Shown};
 use crate::document::{Document, Section};
 use crate::table::Table;
@@ -81,6 +81,8 @@ pub struct ShownRecord {
     pub exchange: Vec<HandOverFigures>,
     /// Copies between memory and devices.
     pub devices: Vec<TransferFigures>,
+    /// Messages to another machine and from it.
+    pub network: Vec<MessageFigures>,
     /// Cases of programs; `sensitivity --from` shows their runs.
     pub placed_programs: usize,
     /// What was not asked for, does not apply, or was refused by the machine.
@@ -129,6 +131,7 @@ impl ShownRecord {
             latency: chases(figures),
             exchange: hand_overs(figures),
             devices: transfers(figures),
+            network: messages(figures),
             placed_programs: record.cases.iter().filter(|case| case.command().is_some()).count(),
             absent: record.absent.clone(),
             warnings: record.warnings.clone(),
@@ -165,6 +168,7 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         ModelKind::Classes,
         ModelKind::Latency,
         ModelKind::Exchange,
+        ModelKind::Network,
         ModelKind::Distribution,
         ModelKind::Workloads,
     ];
@@ -201,6 +205,7 @@ pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
         .and_gap()
         .and_all(Shown::Always, tiles)
         .and_all(Shown::Always, exchange_part(sources))
+        .and_all(Shown::Always, network_part(sources))
         .and_answer(programs(sources))
         .and_all(Shown::Always, document.health.as_ref().map(health_part))
 }
@@ -209,6 +214,12 @@ pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
 fn exchange_part(sources: &Sources<'_>) -> Option<Part> {
     let model = exchanges(&sources.figures).ok()?;
     Some(Part::words("", exchange::answer(&model)?))
+}
+
+/// What messages to another machine get, where the record has it.
+fn network_part(sources: &Sources<'_>) -> Option<Part> {
+    let model = network_of(&sources.figures).ok()?;
+    Some(Part::words("", network::answer(&model, &sources.show.measured.who)?))
 }
 
 /// The papers' programs, where the record has them.

@@ -87,6 +87,7 @@ results!(
     distribution: Distribution of Distribution,
     strategy: Strategy of Strategy,
     devices: Devices of Devices,
+    network: Network of Network,
     flow: FlowSummary of Flow,
     workloads: Workloads of Workloads,
 );

@@ -93,6 +93,7 @@ pub fn caches() -> Record {
             Actor::Compute(_)
             | Actor::Exchange(_)
             | Actor::Transfer(_)
+            | Actor::Messages(_)
             | Actor::Command(_)
             | Actor::Workload(_) => {}
         }

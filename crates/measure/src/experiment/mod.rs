@@ -11,6 +11,7 @@ mod hybrid;
 mod latency;
 mod links;
 mod mixes;
+mod network;
 mod omitted;
 mod pair_thinning;
 mod pairs;
@@ -68,6 +69,7 @@ pub fn phases(experiment: Experiment) -> u32 {
         | Experiment::Latency
         | Experiment::Exchange
         | Experiment::Devices
+        | Experiment::Network
         | Experiment::Workloads
         | Experiment::Commands => 1,
     }
@@ -96,6 +98,7 @@ pub fn plan(
         Experiment::Latency => latency::plan(setting),
         Experiment::Exchange => exchange::plan(setting),
         Experiment::Devices => devices::plan(setting),
+        Experiment::Network => network::plan(setting),
         Experiment::Workloads => workloads::plan(setting),
         Experiment::Commands => commands::plan(setting),
     }

@@ -15,6 +15,7 @@ use super::instruments::Instruments;
 use super::layout::{Layout, lay_out};
 use super::look::look_from;
 use super::loops::{ActorLoop, Loops, offered_variants};
+use super::messaging::Peer;
 use super::pool::no_thread;
 use super::pools::Pools;
 use super::proof::{Placed, Proven};
@@ -79,6 +80,11 @@ impl NativeExecutor {
     /// The same with devices that data can be copied to.
     pub fn with_devices(self, devices: Vec<Accelerator>) -> Self {
         Self { loops: Loops::with_devices(devices), ..self }
+    }
+
+    /// The same with a machine to send messages to.
+    pub fn with_peer(self, peer: Peer) -> Self {
+        Self { loops: self.loops.with_peer(peer), ..self }
     }
 
     /// Runs a case whose memory is ready, and proves its pages before and after.

@@ -9,6 +9,7 @@ use super::chasing::{RunChase, run_chase};
 use super::compute::RunFlops;
 use super::exchanging::{RunExchange, run_exchange};
 use super::memory_loop::MemoryLoop;
+use super::messaging::{OpenConnection, open_connection};
 use super::stream::RunLoop;
 
 /// Opens a transfer between a device and pages of the host.
@@ -27,6 +28,7 @@ pub(super) struct Instruments {
     pub run_exchange: RunExchange,
     pub run_flops: RunFlops,
     pub open_transfer: OpenTransfer,
+    pub open_connection: OpenConnection,
     /// CLOCK_MONOTONIC, ns.
     pub clock: fn() -> u64,
 }
@@ -39,6 +41,7 @@ impl Default for Instruments {
             run_exchange,
             run_flops: FlopLoop::run,
             open_transfer: |device, way, memory, pages| Transfer::open(device, way, memory, pages),
+            open_connection,
             clock: nearfar_sys::monotonic_ns,
         }
     }

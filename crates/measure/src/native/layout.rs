@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Exchange, Pages, Pinning, Stream};
+use nearfar_record::{Actor, Case, Exchange, Messages, Pages, Pinning, Stream};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -100,7 +100,8 @@ pub(super) struct Layout {
     pub destination: Option<Array>,
     pub sources: Vec<Array>,
     pub areas: Vec<Area>,
-    /// Whether its one array is one slice of one thread: a chase's, a transfer's.
+    /// Whether its one array is one slice of each thread, which it has whole: a chase's, a
+    /// transfer's, that of messages.
     pub is_whole: bool,
     /// Whether its one array is a line that its threads hand to each other.
     pub is_shared: bool,
@@ -128,6 +129,7 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
             let (cpu, bytes) = (transfer.thread_cpu, transfer.memory_bytes());
             Layout::whole(&transfer.binding, cpu, bytes, transfer.pages, &mut ends)
         }
+        Actor::Messages(messages) => Layout::of_messages(messages, &mut ends),
         Actor::Command(command) => Layout::without_arrays(&[], &command.binding.cpus),
         Actor::Workload(workload) => Layout::without_arrays(&[], &workload.cpus),
     };
@@ -206,6 +208,19 @@ impl Layout {
             destination: Some(memory),
             is_whole: true,
             ..Self::without_arrays(&[thread_cpu], &binding.cpus)
+        }
+    }
+
+    /// A slice for each thread, which it sends from or receives into.
+    fn of_messages(messages: &Messages, ends: &mut PoolEnds) -> Self {
+        let Messages { binding, thread_cpus, buffer_bytes, pages, .. } = messages;
+        let key = PoolKey::new(&binding.memory, *pages, false, *buffer_bytes);
+        let memory = take_array(&key, elements(*buffer_bytes), thread_cpus.len(), ends);
+        Self {
+            areas: area_of([&memory], &binding.memory, false).into_iter().collect(),
+            destination: Some(memory),
+            is_whole: true,
+            ..Self::without_arrays(thread_cpus, &binding.cpus)
         }
     }
 

@@ -1,15 +1,18 @@
 //! The loops of a case's actors. Each is generated once in the life of an executor.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nearfar_kernels::{CATALOG, Flops, Unavailable, Variant, add_in_sequence};
 use nearfar_machine::Accelerator;
 use nearfar_record::{
-    Actor, Case, Chase, Compute, Exchange, Experiment, Reason, ReasonCode, Stream, Transfer,
+    Actor, Case, Chase, Compute, Exchange, Experiment, Messages, Reason, ReasonCode, Stream,
+    Transfer,
 };
 
 use super::compute::ComputeLoop;
 use super::memory_loop::{MemoryLoop, no_variant};
+use super::messaging::Peer;
 use crate::executor::OfferedVariants;
 use crate::kernel_name::{MemoryKernel, flop_names};
 
@@ -31,6 +34,10 @@ pub(super) enum ActorLoop<'a> {
         actor: &'a Transfer,
         devices: Box<TransferDevices>,
     },
+    Messages {
+        actor: &'a Messages,
+        peer: Arc<Peer>,
+    },
 }
 
 /// The ends of a transfer that are devices.
@@ -49,12 +56,18 @@ pub(super) struct Loops {
     memory_loops: BTreeMap<LoopKey, Result<MemoryLoop, Reason>>,
     compute_loops: BTreeMap<LoopKey, Result<ComputeLoop, Reason>>,
     devices: Vec<Accelerator>,
+    peer: Option<Arc<Peer>>,
 }
 
 impl Loops {
     /// With the devices that data can be copied to.
     pub fn with_devices(devices: Vec<Accelerator>) -> Self {
         Self { devices, ..Self::default() }
+    }
+
+    /// The same with a machine to send messages to.
+    pub fn with_peer(self, peer: Peer) -> Self {
+        Self { peer: Some(Arc::new(peer)), ..self }
     }
 
     /// What the threads of each actor run. `seed` is for the order of a chase's nodes.
@@ -75,6 +88,10 @@ impl Loops {
                 let peer = actor.peer.as_ref().map(|peer| self.device(peer)).transpose()?;
                 let devices = Box::new(TransferDevices { device, peer });
                 Ok(ActorLoop::Transfer { actor, devices })
+            }
+            Actor::Messages(actor) => {
+                let peer = self.peer.clone().ok_or_else(no_peer)?;
+                Ok(ActorLoop::Messages { actor, peer })
             }
             Actor::Workload(workload) => {
                 Err(no_variant(format!("{} is no loop alone", workload.workload)))
@@ -126,8 +143,16 @@ pub(super) fn offered_variants() -> OfferedVariants {
     };
     let arithmetic = flop_names().into_iter().map(of_arithmetic);
     let hand_overs = (Experiment::Exchange.as_str().into(), words(&[Variant::Portable]));
-    let named = catalog.chain(arithmetic).chain([hand_overs]).collect();
+    let messages = (Experiment::Network.as_str().into(), vec![Messages::VARIANT.into()]);
+    let named = catalog.chain(arithmetic).chain([hand_overs, messages]).collect();
     OfferedVariants { named, mixes: words(&generated) }
+}
+
+fn no_peer() -> Reason {
+    Reason {
+        code: ReasonCode::PeerFailed,
+        text: "the other machine and its token were not named again (--peer, --token-file)".into(),
+    }
 }
 
 /// Pauses are additions that wait for each other.

@@ -20,6 +20,7 @@ mod lies;
 mod look;
 mod loops;
 mod memory_loop;
+mod messaging;
 mod pool;
 mod pools;
 mod proof;
@@ -32,4 +33,5 @@ mod worker;
 mod workload;
 
 pub use executor::NativeExecutor;
+pub use messaging::Peer;
 pub use turn::Turn;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{
-    ActorSample, Case, Disturbance, Exchange, ThreadSample, TrafficMethod, disturbances_of_threads,
-    is_disturbing,
+    ActorSample, Case, Disturbance, Exchange, ThreadSample, TrafficMethod, WithoutCopy,
+    disturbances_of_threads, is_disturbing,
 };
 use nearfar_sys::{steal_time, throttled};
 
@@ -14,7 +14,8 @@ use super::loops::ActorLoop;
 use super::window::Windows;
 use super::worker::Walk;
 use crate::executor::{
-    Placement, RanLoop, chase_sample, compute_sample, exchange_sample, transfer_sample,
+    Placement, RanLoop, chase_sample, compute_sample, exchange_sample, message_sample,
+    transfer_sample,
 };
 
 /// The sample of an actor whose threads walked so, in the window of this number. `stores` is what
@@ -66,6 +67,22 @@ pub(super) fn actor_sample(
         }
         ActorLoop::Transfer { actor, .. } => {
             transfer_sample(actor, only(), walks[0].span(index).copies(), placement.clone())
+        }
+        ActorLoop::Messages { actor, .. } => {
+            let spans = || walks.iter().map(|walk| walk.span(index));
+            let without_copy = spans().map(|span| span.without_copy()).try_fold(
+                WithoutCopy::default(),
+                |sum, of_thread| {
+                    let of_thread = of_thread?;
+                    Some(WithoutCopy {
+                        sends: sum.sends + of_thread.sends,
+                        copied: sum.copied + of_thread.copied,
+                    })
+                },
+            );
+            let seen = (spans().map(|span| span.copies().0).sum(), without_copy);
+            let threads = moved(size_of::<f64>() as u64).collect();
+            message_sample(actor, threads, seen, placement.clone())
         }
     }
 }

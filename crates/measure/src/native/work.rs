@@ -1,7 +1,7 @@
 //! What one thread does, block by block.
 
 use nearfar_kernels::{Laying, Pattern};
-use nearfar_record::Reason;
+use nearfar_record::{Reason, WithoutCopy};
 
 use super::chasing::Chasing;
 use super::compute::Computing;
@@ -10,6 +10,7 @@ use super::exchanging::Exchanging;
 use super::instruments::Instruments;
 use super::job::JobSlices;
 use super::loops::ActorLoop;
+use super::messaging::Messaging;
 use super::stream::{Source, Stream};
 
 /// One thread's part of what an actor does.
@@ -17,7 +18,8 @@ pub(super) trait Work {
     /// What was done so far: useful bytes; of arithmetic on registers, operations.
     fn done(&self) -> u64;
 
-    /// Passes over all slices or nodes; of arithmetic, calls; of a transfer, copies.
+    /// Passes over all slices or nodes; of arithmetic, calls; of a transfer, copies; of
+    /// messages, messages.
     fn passes(&self) -> u64;
 
     /// Whether the caches and the core are as in a long run.
@@ -63,6 +65,11 @@ pub(super) trait Work {
     fn device_ns(&self) -> Option<u64> {
         None
     }
+
+    /// What the kernel has said so far of sends without a copy; `None` where none are made.
+    fn without_copy(&self) -> Option<WithoutCopy> {
+        None
+    }
 }
 
 /// Gets ready to do it on these slices, which hold the pattern and whose pages are present. `None`
@@ -106,6 +113,10 @@ pub(super) fn begin<'a>(
                 JobSlices::Stream { .. } | JobSlices::Line(_) => return Ok(None),
             };
             Some(Box::new(Copying::new(actor, &devices, slice, instruments.open_transfer)?))
+        }
+        (ActorLoop::Messages { actor, peer }, JobSlices::Whole(slice)) => {
+            let open = instruments.open_connection;
+            Some(Box::new(Messaging::new(actor, &peer, slice.elements, open)?))
         }
         _ => None,
     })

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use nearfar_kernels::Pattern;
-use nearfar_record::{Reason, ReasonCode};
+use nearfar_record::{Reason, ReasonCode, WithoutCopy};
 use nearfar_sys::{ThreadUsage, current_cpu, pin_thread, thread_cpu_ns, thread_usage};
 use nearfar_units::nanoseconds;
 
@@ -39,6 +39,8 @@ pub(super) struct Look {
     pub passes: u64,
     /// Time of a device's copies so far by its own clock, ns.
     pub device_ns: Option<u64>,
+    /// What the kernel has said so far of sends without a copy.
+    pub without_copy: Option<WithoutCopy>,
 }
 
 /// A window's edge, between two looks: what happens while it passes belongs to the
@@ -78,6 +80,15 @@ impl Span {
             close.passes.saturating_sub(open.passes),
             device_ns.map(|(close, open)| close.saturating_sub(open)),
         )
+    }
+
+    /// Sends without a copy that the kernel told of in it, where any are made.
+    pub fn without_copy(&self) -> Option<WithoutCopy> {
+        let (open, close) = self.open.without_copy.zip(self.close.without_copy)?;
+        Some(WithoutCopy {
+            sends: close.sends.saturating_sub(open.sends),
+            copied: close.copied.saturating_sub(open.copied),
+        })
     }
 
     /// CPU time that the thread had beyond all the time that can have passed by the clock
@@ -145,7 +156,8 @@ impl Clock<'_> {
         let cpu_time = thread_cpu_ns();
         let end = self.read()?;
         let (passes, device_ns) = (work.passes(), work.device_ns());
-        Ok(Look { cpu, time, cpu_time, end, usage, passes, device_ns })
+        let without_copy = work.without_copy();
+        Ok(Look { cpu, time, cpu_time, end, usage, passes, device_ns, without_copy })
     }
 
     /// The clock of the core, where threads are to look at it.

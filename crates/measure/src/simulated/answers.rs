@@ -7,7 +7,7 @@ use nearfar_flow::SimulatedMachine;
 use nearfar_machine::Initiator;
 use nearfar_record::{Actor, Case, Compute, Reason};
 
-use super::error::{no_program, not_simulated};
+use super::error::{no_network, no_program, not_simulated};
 use crate::experiment::scatter_order;
 
 /// A simulated machine and what is looked up in it again and again.
@@ -69,6 +69,7 @@ impl Answers {
             Actor::Compute(compute) => {
                 Ok(vec![self.compute_rate(compute)?; compute.thread_cpus.len()])
             }
+            Actor::Messages(_) => Err(no_network()),
             Actor::Transfer(_) => Ok(vec![streams.of_transfers[&position]]),
             Actor::Command(command) => Err(no_program(&command.label)),
             Actor::Workload(workload) => Err(no_program(&workload.workload)),

@@ -38,3 +38,10 @@ pub(super) fn no_program(label: &str) -> Reason {
 pub(super) fn no_room(text: String) -> Reason {
     Reason { code: ReasonCode::NoRoom, text }
 }
+
+pub(super) fn no_network() -> Reason {
+    Reason {
+        code: ReasonCode::NotSimulated,
+        text: "a simulated machine has no other machine that messages could go to".into(),
+    }
+}

@@ -169,7 +169,11 @@ impl Answers {
                 let read = bytes_as_float(transfer.memory_bytes());
                 (&transfer.binding.memory, None, Arrays { read, written: 0.0 })
             }
-            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) | Actor::Workload(_) => {
+            Actor::Compute(_)
+            | Actor::Transfer(_)
+            | Actor::Messages(_)
+            | Actor::Command(_)
+            | Actor::Workload(_) => {
                 return Ok(None);
             }
         };

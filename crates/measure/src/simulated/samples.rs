@@ -5,7 +5,7 @@ use nearfar_record::{
 };
 
 use super::answers::Answers;
-use super::error::no_program;
+use super::error::{no_network, no_program};
 use crate::executor::{
     Placement, RanLoop, chase_sample, compute_sample, exchange_sample, transfer_sample,
 };
@@ -52,6 +52,7 @@ impl Answers {
                     // What a device's clock would say is not simulated.
                     transfer_sample(transfer, thread, (copies, None), self.placement(actor)?)
                 }
+                Actor::Messages(_) => return Err(no_network()),
                 Actor::Command(command) => return Err(no_program(&command.label)),
                 Actor::Workload(workload) => return Err(no_program(&workload.workload)),
             })

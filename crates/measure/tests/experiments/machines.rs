@@ -44,8 +44,8 @@ pub fn record(machine: &Machine, inputs: Inputs) -> Record {
 pub fn offered() -> OfferedVariants {
     let variants = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let all: Vec<String> = variants(&["avx512", "avx2", "sse2", "portable"]);
-    let hand_overs = Experiment::Exchange.as_str().to_owned();
-    let kernels = CATALOG.iter().map(|kernel| kernel.name.to_owned()).chain([hand_overs]);
+    let others = [Experiment::Exchange, Experiment::Network].map(|it| it.as_str().to_owned());
+    let kernels = CATALOG.iter().map(|kernel| kernel.name.to_owned()).chain(others);
     let named: BTreeMap<String, Vec<String>> =
         kernels.chain(flop_names()).map(|name| (name, all.clone())).collect();
     OfferedVariants { named, mixes: variants(&["avx512", "avx2", "sse2"]) }

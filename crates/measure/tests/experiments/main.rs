@@ -10,6 +10,7 @@ mod latency;
 mod links;
 mod machines;
 mod mixes;
+mod network;
 mod pairs;
 mod roofs;
 mod scaling;

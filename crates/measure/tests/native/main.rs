@@ -5,5 +5,6 @@
 
 mod actors;
 mod exchange;
+mod network;
 mod together;
 mod workbench;

@@ -69,9 +69,10 @@ fn every_experiment_goes_on_where_it_was_interrupted() {
     let (whole, parts) = whole_and_parts(&single_case::machine(), &inputs, &[100, 70, 85, 90]);
     let places = whole.cases.iter().flat_map(|case| &case.coordinates);
     let measured: BTreeSet<Experiment> = places.map(Coordinates::experiment).collect();
-    // The machine has no device, and its file says nothing of hand-overs.
+    // The machine has no device, no other machine, and its file says nothing of hand-overs.
     let mut expected = BTreeSet::from(Experiment::OF_MACHINE);
-    expected.retain(|it| !matches!(it, Experiment::Devices | Experiment::Exchange));
+    let lacking = [Experiment::Devices, Experiment::Exchange, Experiment::Network];
+    expected.retain(|it| !lacking.contains(it));
     assert_eq!(measured, expected);
     assert_eq!(samples(&parts), samples(&whole));
 }

@@ -44,6 +44,7 @@ fn every_machine_answers_the_standard_suite() {
             (Experiment::Hybrid, machine.machine.nodes.len() > 1),
             (Experiment::Exchange, !machine.exchange.ns.is_empty()),
             (Experiment::Devices, !machine.devices.is_empty()),
+            (Experiment::Network, false),
         ] {
             if !is_possible {
                 expected.remove(&experiment);

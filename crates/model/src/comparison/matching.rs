@@ -124,6 +124,7 @@ fn do_the_same(a: &Case, b: &Case) -> bool {
             (Actor::Chase(a), Actor::Chase(b)) => a.pages == b.pages,
             (Actor::Exchange(a), Actor::Exchange(b)) => a.pages == b.pages,
             (Actor::Transfer(a), Actor::Transfer(b)) => a.pages == b.pages && a.bytes == b.bytes,
+            (Actor::Messages(a), Actor::Messages(b)) => a.pages == b.pages,
             (Actor::Compute(_), Actor::Compute(_)) | (Actor::Command(_), Actor::Command(_)) => true,
             (Actor::Workload(_), Actor::Workload(_)) => true,
             _ => false,

@@ -8,6 +8,7 @@ use crate::case::{Actor, Case, Chase};
 use crate::command::Command;
 use crate::exchange::Exchange;
 use crate::header::{Header, Inputs};
+use crate::messages::Messages;
 use crate::transfer::Transfer;
 
 /// Above what any machine has CPUs for; sums over actors stay in range.
@@ -87,6 +88,7 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
         Actor::Chase(chase) => check_chase(chase),
         Actor::Exchange(exchange) => check_exchange(exchange),
         Actor::Transfer(transfer) => check_transfer(transfer),
+        Actor::Messages(messages) => check_messages(messages),
         Actor::Stream(_) | Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => Ok(()),
     }
 }
@@ -94,6 +96,14 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
 fn check_transfer(transfer: &Transfer) -> Result<(), String> {
     if transfer.device.is_empty() || transfer.bytes == 0 {
         return Err("a transfer of nothing, or of a device without a name".into());
+    }
+    Ok(())
+}
+
+fn check_messages(messages: &Messages) -> Result<(), String> {
+    let (message, buffer) = (messages.message_bytes, messages.buffer_bytes);
+    if message == 0 || buffer / messages.way.ways() < message {
+        return Err(format!("messages of {message} bytes from a buffer of {buffer}"));
     }
     Ok(())
 }

@@ -63,6 +63,9 @@ fn check_inputs(inputs: &Inputs) -> Result<(), String> {
     if inputs.devices.is_some() != inputs.experiments.contains(&Experiment::Devices) {
         return Err("devices that are not measured, or transfers that nobody looked for".into());
     }
+    if inputs.network.is_some() && !inputs.experiments.contains(&Experiment::Network) {
+        return Err("another machine where no messages are measured".into());
+    }
     let mut kernels = inputs.kernels.clone().unwrap_or_default();
     kernels.sort_unstable();
     if let Some(twice) = kernels.windows(2).find(|pair| pair[0] == pair[1]) {

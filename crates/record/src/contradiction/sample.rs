@@ -4,6 +4,7 @@ use crate::case::{Actor, Case, Chase};
 use crate::disturbance::{Disturbance, disturbances_of_threads};
 use crate::exchange::Exchange;
 use crate::header::{Executor, Header, Inputs};
+use crate::messages::{MessageDirection, MessageSample, Messages};
 use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
 use crate::transfer::{Transfer, TransferSample};
 
@@ -172,6 +173,9 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
         TrafficMethod::Device => {
             min == 0 && max <= useful.saturating_mul(ActorSample::MOST_DEVICE_TRAFFIC)
         }
+        TrafficMethod::Network => {
+            min == 0 && max <= useful.saturating_mul(ActorSample::MOST_NETWORK_TRAFFIC)
+        }
         TrafficMethod::Counted => true,
     };
     if !agrees {
@@ -193,6 +197,12 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
     }
     if is_transfer != actor.transfer.is_some() {
         return Err("copies where no device makes any, or the other way round".into());
+    }
+    let sends = matches!(planned, Actor::Messages(_));
+    if sends != (actor.traffic_method == TrafficMethod::Network)
+        || sends != actor.messages.is_some()
+    {
+        return Err("messages where none are sent, or the other way round".into());
     }
     match planned {
         Actor::Stream(_) if by_lines => Err("a stream's traffic, counted by its accesses".into()),
@@ -216,6 +226,10 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
             Err(format!("{} operations of a transfer", actor.flops))
         }
         Actor::Transfer(transfer) => check_copies(transfer, actor),
+        Actor::Messages(_) if actor.flops > 0 => {
+            Err(format!("{} operations of messages", actor.flops))
+        }
+        Actor::Messages(messages) => check_messages(messages, actor),
         Actor::Stream(_)
         | Actor::Chase(_)
         | Actor::Exchange(_)
@@ -251,6 +265,27 @@ fn check_copies(planned: &Transfer, actor: &ActorSample) -> Result<(), String> {
         )),
         Some(TransferSample { copies: 0, device_ns: Some(ns), .. }) if ns > 0 => {
             Err(format!("{ns} ns of a device for no copy"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What was seen of messages is of their size, and of a way that they go.
+fn check_messages(planned: &Messages, actor: &ActorSample) -> Result<(), String> {
+    match actor.messages {
+        Some(MessageSample { message_bytes, .. }) if message_bytes != planned.message_bytes => {
+            Err(format!(
+                "messages of {message_bytes} bytes where those of {} were planned",
+                planned.message_bytes
+            ))
+        }
+        Some(MessageSample { without_copy, .. })
+            if without_copy.is_some() != (planned.way == MessageDirection::SendWithoutCopy) =>
+        {
+            Err("sends without a copy where none are made, or the other way round".into())
+        }
+        Some(MessageSample { without_copy: Some(seen), .. }) if seen.copied > seen.sends => {
+            Err(format!("{} copies of {} sends", seen.copied, seen.sends))
         }
         _ => Ok(()),
     }
@@ -305,6 +340,7 @@ pub(super) fn pass_bytes(actor: &Actor) -> u64 {
         Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
         Actor::Exchange(_) => Exchange::HAND_OVER_BYTES,
         Actor::Transfer(transfer) => transfer.memory_bytes(),
+        Actor::Messages(messages) => messages.counted_bytes(),
         Actor::Compute(_) | Actor::Command(_) | Actor::Workload(_) => 0,
     }
 }
