@@ -28,6 +28,9 @@ const NOT_IN_SUITES: [&str; 5] = ["strategy", "workload", "work", "work_unit", "
 /// Columns of hand-overs, which no suite measures either.
 const OF_HAND_OVERS: [&str; 3] = ["first_cpu", "second_cpu", "by"];
 
+/// Columns of messages, which take another machine.
+const OF_MESSAGES: [&str; 4] = ["messages", "message_bytes", "sends_without_copy", "copied_sends"];
+
 #[test]
 fn every_experiment_loads_with_the_declared_types_and_the_figures_of_show() {
     let folder = tempfile::tempdir().unwrap();
@@ -37,6 +40,7 @@ fn every_experiment_loads_with_the_declared_types_and_the_figures_of_show() {
         .into_iter()
         .chain(NOT_IN_SUITES)
         .chain(OF_HAND_OVERS)
+        .chain(OF_MESSAGES)
         .map(String::from)
         .collect();
     assert_eq!(&one & &other, empty);
