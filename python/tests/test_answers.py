@@ -42,7 +42,8 @@ def test_types_are_those_of_the_schemas() -> None:
 def test_every_model_is_typed_without_loss(records: list[nearfar.Record]) -> None:
     told = set()
     hand_overs = nearfar.simulate("two-socket-8-nodes", only=["exchange"])
-    for record in [*records, hand_overs]:
+    messages = nearfar.open(Path(__file__).parents[2] / "fuzz/corpus/record/network")
+    for record in [*records, hand_overs, messages]:
         for name, kind in MODELS.items():
             try:
                 model = record.model(name)
