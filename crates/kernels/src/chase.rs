@@ -4,9 +4,10 @@ use std::marker::PhantomData;
 
 use crate::Cycle;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::architecture::{end_stores_past_caches, follow, store_past_caches};
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use crate::portable::follow;
+use crate::architecture::{
+    CHASE_UNROLL, end_stores_past_caches, follow_iterations, store_past_caches,
+};
+use crate::portable;
 
 const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
 
@@ -138,6 +139,25 @@ impl<'a> Chase<'a> {
     }
 }
 
+/// Follows pointers for this many accesses; gives where that ends.
+///
+/// # Safety
+///
+/// `place` holds the address of a place that does so too, and so on; their provenance is exposed.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+unsafe fn follow(mut place: usize, accesses: u64) -> usize {
+    let iterations = accesses / CHASE_UNROLL;
+    if iterations > 0 {
+        // SAFETY: `place` is as the loop wants it, and there is an iteration.
+        place = unsafe { follow_iterations(place, iterations) };
+    }
+    // SAFETY: the loop ended at such a place as well.
+    unsafe { portable::follow(place, accesses % CHASE_UNROLL) }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::follow;
+
 /// An address as the bits of an element. As a number it would be a denormal one, but nobody
 /// computes with it.
 fn as_element(address: usize) -> f64 {
@@ -191,7 +211,7 @@ mod tests {
             // SAFETY: as in `Chase::run`.
             let ours = unsafe { follow(chase.place, accesses) };
             // SAFETY: as above.
-            let portable = unsafe { crate::portable::follow(chase.place, accesses) };
+            let portable = unsafe { portable::follow(chase.place, accesses) };
             assert_eq!(ours, portable, "{accesses}");
         }
     }

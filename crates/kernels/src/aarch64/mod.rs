@@ -24,7 +24,9 @@ use crate::body::{Bodies, Body};
 use crate::{Kernel, Variant};
 
 pub(crate) use addition::{ADDITIONS, add_iterations};
-pub(crate) use chase::{end_stores_past_caches, follow, store_past_caches};
+pub(crate) use chase::{
+    CHASE_UNROLL, end_stores_past_caches, follow_iterations, store_past_caches,
+};
 pub(crate) use exchange::{swap_turns, write_turns};
 pub(crate) use sve::vector_bytes as sve_bytes;
 

@@ -2,36 +2,17 @@
 
 use std::arch::x86_64::{_mm_sfence, _mm_stream_si64};
 
-use crate::portable;
-
 /// Loads of one iteration of the loop.
-const UNROLL: u64 = 32;
+pub(crate) const CHASE_UNROLL: u64 = 32;
 
-/// Follows pointers for this many accesses; gives where that ends. Each load needs the value of the
-/// one before as its address, without an operation in between.
+/// [`CHASE_UNROLL`] times `iterations` accesses.
 ///
 /// # Safety
 ///
-/// `place` holds the address of a place that does so too, and so on; their provenance is exposed.
-pub(crate) unsafe fn follow(place: usize, accesses: u64) -> usize {
-    let iterations = accesses / UNROLL;
-    let place = if iterations == 0 {
-        place
-    } else {
-        // SAFETY: `place` is as the loop wants it, and there is an iteration.
-        unsafe { follow_iterations(place, iterations) }
-    };
-    // SAFETY: the loop ended at such a place as well.
-    unsafe { portable::follow(place, accesses % UNROLL) }
-}
-
-/// [`UNROLL`] times `iterations` accesses.
-///
-/// # Safety
-///
-/// As for [`follow`], and there is at least one iteration.
+/// As for `follow` of `chase.rs`, and there is at least one iteration. Each load needs the value of the one
+/// before as its address, without an operation in between.
 #[unsafe(naked)]
-unsafe extern "sysv64" fn follow_iterations(place: usize, iterations: u64) -> usize {
+pub(crate) unsafe extern "sysv64" fn follow_iterations(place: usize, iterations: u64) -> usize {
     std::arch::naked_asm!(
         ".p2align 6",
         "2:",
