@@ -3378,8 +3378,10 @@ class AdvisedCandidate:
     """Threads x the slowest thread's rate, useful bytes, within the model's error."""
     gain: Optional[float]
     """Predicted / that of the default by the same model - 1; null where the default finds no room."""
+    mean_gain: Optional[float]
+    """The mean gain on the machines that the record leaves possible; null where none are known."""
     is_claimed: bool
-    """Whether that is more than the model can be wrong."""
+    """Whether there is a gain that can be told: more than the model can be wrong, or on average where no machine that the record leaves possible has a loss."""
     room: Room
     """Whether the data finds room."""
     limit: Optional[AdviseMachinePart]

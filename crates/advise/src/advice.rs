@@ -3,7 +3,7 @@
 //! ```text
 //! gain   = predicted / predicted of the default - 1
 //! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate; or
-//!           gain >= 5 %, and a gain on each of 12 machines that the record leaves possible
+//!           a mean gain >= 5 % on 12 machines that the record leaves possible, and no loss on any
 //! ```
 //!
 //! Predicted is threads x the slowest thread's rate: what a program with equally divided work
@@ -21,6 +21,7 @@ use nearfar_units::BytesPerSecond;
 
 use crate::candidate::{
     AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, MOST_TOLERANCE, is_claimed, least_effort,
+    mean,
 };
 use crate::demand::{Demand, DemandError, Pattern};
 use crate::fast_share;
@@ -333,6 +334,7 @@ fn measured_by(
         if let Some(default) = &default {
             let gain = candidate.predicted.value / default.predicted.value - 1.0;
             candidate.gain = Some(gain);
+            candidate.mean_gain = mean(&candidate.possible_gains(default));
             candidate.is_claimed = is_claimed(gain, &candidate, default);
         }
         distinct.push(candidate);
@@ -351,7 +353,13 @@ fn ranked(mut all: Vec<Candidate>, pattern: Pattern) -> Vec<Candidate> {
     let least = {
         let eligible: Vec<(usize, &Candidate)> =
             all.iter().enumerate().filter(|(_, it)| it.is_eligible()).collect();
-        let first = least_effort(&eligible, tolerance, |(_, it)| it.worth(), |(_, it)| it.effort());
+        let first = least_effort(
+            &eligible,
+            tolerance,
+            |(_, it)| it.worth(),
+            |(_, it)| &it.possible,
+            |(_, it)| it.effort(),
+        );
         first.and_then(|first| eligible.get(first)).map(|(place, _)| *place)
     };
     if let Some(before_it) = least.and_then(|place| all.get_mut(..=place)) {

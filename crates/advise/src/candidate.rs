@@ -81,6 +81,10 @@ const MOST_OF_WEIGHTS: f64 = 0.01;
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
+/// On a machine that the record leaves possible, one placement may be this far behind another and still
+/// not be told from it.
+const MOST_BEHIND: f64 = 2.0 * MOST_TOLERANCE;
+
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
 pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
     let carried = |node: u32| {
@@ -97,18 +101,29 @@ pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) 
 }
 
 /// The position of the one that asks least of its user among those that cannot be told from the best, by
-/// a model of this reach; of equals the better.
-pub fn least_effort<T>(
-    all: &[T],
+/// a model of this reach; of equals the better. `possible` is what each gives on the machines that the
+/// record leaves possible, empty where none is known: a simple placement can be as good by the fit and
+/// far behind on most of these.
+pub fn least_effort<'a, T>(
+    all: &'a [T],
     reach: f64,
     worth: impl Fn(&T) -> f64,
+    possible: impl Fn(&'a T) -> &'a [BytesPerSecond],
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
-    let best = all.iter().map(&worth).fold(f64::NEG_INFINITY, f64::max);
+    let ahead = all.iter().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
+    let best = worth(ahead);
+    let holds = |it: &'a T| {
+        let mut both = possible(it).iter().zip(possible(ahead));
+        both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_BEHIND)
+    };
     let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
     let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
         let least = of * (1.0 - reach.min(most));
-        let is_near = |&place: &usize| is_wanted(&all[place]) && worth(&all[place]) >= least;
+        let is_near = |&place: &usize| {
+            let it = &all[place];
+            is_wanted(it) && worth(it) >= least && holds(it)
+        };
         (0..all.len()).filter(is_near).collect()
     };
     let mut asked = near(&|it| is_plain(it) && effort(it).is_alike, best, MOST_TOLERANCE);
@@ -135,12 +150,18 @@ pub fn least_effort<T>(
 /// No smaller gain is claimed.
 pub const LEAST_GAIN: f64 = 0.05;
 
-/// Whether a gain is claimed: it is at least [`LEAST_GAIN`], and either the model can tell it
-/// (`least_difference`) or each machine that the record leaves possible has a gain. The mean error of a
-/// model that is far off on some placements says little of two that it is sure of.
+/// Whether a gain is claimed: the model can tell it (`least_difference`, at least [`LEAST_GAIN`]), or the
+/// machines that the record leaves possible have [`LEAST_GAIN`] on average and none of them a loss that
+/// could be told. The mean error of a model that is far off on some placements says little of two that
+/// it is sure of.
 pub fn is_claimed(gain: f64, on_possible: &[f64], least_difference: f64) -> bool {
-    let is_sure = !on_possible.is_empty() && on_possible.iter().all(|gain| *gain > 0.0);
-    gain >= least_difference || gain >= LEAST_GAIN && is_sure
+    let is_sure = gain > 0.0 && on_possible.iter().all(|gain| *gain > -MOST_TOLERANCE);
+    gain >= least_difference || is_sure && mean(on_possible).is_some_and(|it| it >= LEAST_GAIN)
+}
+
+/// `None` of nothing.
+pub(crate) fn mean(all: &[f64]) -> Option<f64> {
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
 /// A way to place threads and pages.
@@ -166,7 +187,10 @@ pub struct Candidate {
     /// Predicted / that of the default by the same model - 1; null where the default finds no
     /// room.
     pub gain: Option<f64>,
-    /// Whether that is more than the model can be wrong.
+    /// The mean gain on the machines that the record leaves possible; null where none are known.
+    pub mean_gain: Option<f64>,
+    /// Whether there is a gain that can be told: more than the model can be wrong, or on average where
+    /// no machine that the record leaves possible has a loss.
     pub is_claimed: bool,
     /// Whether the data finds room.
     pub room: Room,
@@ -206,6 +230,7 @@ impl Candidate {
             model,
             predicted,
             gain: None,
+            mean_gain: None,
             is_claimed: false,
             room,
             limit: None,
@@ -295,25 +320,43 @@ impl Candidate {
 mod tests {
     use super::*;
 
-    /// The kind, worth and likeness of placements, and which is taken.
+    /// The kind, worth and likeness of placements, and what they give on possible machines.
+    type Placed = (CandidateKind, f64, bool, Vec<BytesPerSecond>);
+
+    fn least_of(all: &[Placed]) -> usize {
+        let effort =
+            |it: &Placed| Effort { kind: it.0, is_partial: false, initiators: 1, is_alike: it.2 };
+        least_effort(all, 0.044, |it| it.1, |it| &it.3, effort).unwrap()
+    }
+
+    /// Which is taken where nothing is known of other machines.
     fn taken(all: &[(CandidateKind, f64, bool)]) -> usize {
-        let effort = |it: &(CandidateKind, f64, bool)| Effort {
-            kind: it.0,
-            is_partial: false,
-            initiators: 1,
-            is_alike: it.2,
-        };
-        least_effort(all, 0.044, |it| it.1, effort).unwrap()
+        let placed = all.iter().map(|&(kind, worth, alike)| (kind, worth, alike, Vec::new()));
+        least_of(&placed.collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_gain_below_the_error_is_claimed_where_no_possible_machine_lacks_it() {
+    fn a_gain_below_the_error_is_claimed_where_possible_machines_have_it() {
         assert!(is_claimed(0.12, &[-0.1, 0.3], 0.12));
         assert!(is_claimed(0.06, &[0.01, 0.2], 0.12));
-        assert!(!is_claimed(0.06, &[-0.01, 0.2], 0.12));
-        assert!(!is_claimed(0.04, &[0.01, 0.2], 0.12));
+        // By the fit it is less than they have on average.
+        assert!(is_claimed(0.04, &[-0.02, 0.2], 0.12));
+        assert!(!is_claimed(0.06, &[-0.03, 0.2], 0.12));
+        assert!(!is_claimed(0.06, &[0.04, 0.05], 0.12));
+        assert!(!is_claimed(-0.01, &[0.2, 0.2], 0.12));
         // Nothing is known of other machines.
         assert!(!is_claimed(0.06, &[], 0.12));
+    }
+
+    #[test]
+    fn a_simple_placement_that_falls_behind_where_the_record_allows_it_is_not_taken() {
+        use CandidateKind::{OneNode, Weighted};
+        let on = |gb_per_s: [f64; 2]| gb_per_s.map(BytesPerSecond).to_vec();
+        let all = |of_node| {
+            [(Weighted, 141.0, false, on([150.0, 130.0])), (OneNode, 139.0, true, on(of_node))]
+        };
+        assert_eq!(least_of(&all([150.0, 125.0])), 1);
+        assert_eq!(least_of(&all([150.0, 120.0])), 0);
     }
 
     #[test]

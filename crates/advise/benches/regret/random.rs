@@ -8,6 +8,7 @@ use nearfar_advise::{
 use nearfar_machine::page_weights;
 use nearfar_model::{FittedFlow, FlowCase, fit_flow};
 use nearfar_record::Experiment;
+use nearfar_units::BytesPerSecond;
 
 use crate::machine::{Family, Machine};
 use crate::sets::{measured, sets};
@@ -17,6 +18,14 @@ use crate::truth::{Outcome, Truth, equal};
 const PRIVATE_EVERY: u64 = 5;
 /// So many of the placements that were looked at are where the search on the truth begins too.
 const BEGINNINGS: usize = 20;
+
+/// A placement that was looked at, and what is predicted of it, bytes/s.
+struct LookedAt {
+    shares: Shares,
+    predicted: f64,
+    /// On each machine that the record leaves possible.
+    possible: Vec<BytesPerSecond>,
+}
 
 /// One machine and one set of its initiators.
 pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
@@ -56,23 +65,29 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let default = equal(count, &own[..1]);
     let predicted = |it: &Shares| question.throughput(std::slice::from_ref(it)).unwrap().paced;
     let looked_at = starts.iter().map(|(shares, _)| rounded(shares)).chain([largest.clone()]);
-    let looked_at: Vec<(Shares, f64)> = looked_at.map(|it| (it.clone(), predicted(&it))).collect();
-    let effort = |(shares, _): &(Shares, f64)| {
+    let on_possible = |it: &Shares| -> Vec<BytesPerSecond> {
+        let all = question.possible_throughputs(std::slice::from_ref(it)).unwrap();
+        all.into_iter().map(|it| BytesPerSecond(it.paced)).collect()
+    };
+    let looked_at = looked_at.map(|it| LookedAt {
+        predicted: predicted(&it),
+        possible: on_possible(&it),
+        shares: it,
+    });
+    let looked_at: Vec<LookedAt> = looked_at.collect();
+    let effort = |LookedAt { shares, .. }: &LookedAt| {
         let used = nodes.iter().zip(shares).filter(|(_, share)| **share > 0.0);
         let is_alike = are_alike(&fitted.capacities, used.map(|(&node, _)| node));
         Effort { is_alike, ..Effort::of_shares(shares, own.len()) }
     };
-    let place = least_effort(&looked_at, reach(&fitted), |it| it.1, effort);
-    let advised = looked_at[place.unwrap()].0.clone();
+    let reach = reach(&fitted);
+    let place = least_effort(&looked_at, reach, |it| it.predicted, |it| &it.possible, effort);
+    let LookedAt { shares: advised, predicted: of_advised, possible } = &looked_at[place.unwrap()];
     let floor = LEAST_GAIN.max(2.0 * model_error(&fitted));
-    let on_possible =
-        |it: &Shares| question.possible_throughputs(std::slice::from_ref(it)).unwrap();
-    let possible_gains: Vec<f64> = on_possible(&advised)
-        .iter()
-        .zip(on_possible(&default))
-        .map(|(own, before)| own.paced / before.paced - 1.0)
-        .collect();
-    let gain = predicted(&advised) / predicted(&default) - 1.0;
+    let before = on_possible(&default);
+    let both = possible.iter().zip(&before);
+    let possible_gains: Vec<f64> = both.map(|(own, before)| *own / *before - 1.0).collect();
+    let gain = of_advised / predicted(&default) - 1.0;
     let is_worth = is_claimed(gain, &possible_gains, floor);
     let paced = |it: &Shares| truth.paced(std::slice::from_ref(it));
     let carried = |column: usize| {
@@ -91,10 +106,10 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     vec![Outcome {
         asked: format!("seed {seed}, {family:?}, {count} nodes, initiators {own:?}"),
         largest: regret(&largest),
-        first: regret(&advised),
-        recommended: regret(if is_worth { &advised } else { &default }),
+        first: regret(advised),
+        recommended: regret(if is_worth { advised } else { &default }),
         floor,
-        gained: is_worth.then(|| paced(&advised) / paced(&default) - 1.0),
+        gained: is_worth.then(|| paced(advised) / paced(&default) - 1.0),
         is_own_law: family == Family::Own,
         is_foreign_law: family != Family::Own,
         by_rule: truth.by_rule(best, &own, &carried),

@@ -398,10 +398,14 @@ fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
     format!("{} GB/s", with_interval(rate))
 }
 
-/// A gain that is told: `x 2.9` from 2 on, below in percent.
+/// A gain that is told: `x 2.9` from 2 on, below in percent; the mean of all fits where by the best
+/// one it is too small to be told.
 fn gain_words(candidate: &Candidate) -> String {
     let gain = candidate.gain.filter(|_| candidate.is_claimed && !candidate.is_default);
-    gain.map_or_else(String::new, factor)
+    match (gain, candidate.mean_gain) {
+        (Some(gain), Some(mean)) if gain < LEAST_GAIN => format!("{} on average", factor(mean)),
+        (gain, _) => gain.map_or_else(String::new, factor),
+    }
 }
 
 fn factor(gain: f64) -> String {
@@ -423,8 +427,10 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
 /// When a gain is claimed that is smaller than the mean error of the model allows.
 fn agreed_words() -> String {
     format!(
-        "A gain from {} on is claimed below that where all fits that the record leaves possible have it.",
-        percents(LEAST_GAIN)
+        "Below that a gain is claimed that the fits which the record leaves possible have on average, \
+         from {} on, where none of them loses {}.",
+        percents(LEAST_GAIN),
+        percents(MOST_TOLERANCE)
     )
 }
 
