@@ -61,7 +61,7 @@ pub struct RecordComparison {
     pub groups: Vec<GroupComparison>,
     /// Parts of the machine that worse or better cases have in common, worse ones first.
     pub parts: Vec<ComparedPart>,
-    /// What both reach where memory lies alike, of machines with other nodes or groups of CPUs.
+    /// What both reach where memory lies alike, of machines with other nodes or groups of CPUs, or loops.
     pub roles: Vec<ComparedRole>,
     /// A difference below this fraction does not matter.
     pub floor: f64,

@@ -123,7 +123,7 @@ pub(super) fn not_compared(found: &RecordComparison) -> Option<Section> {
     let (one, other) = (CaseStanding::Measured.as_str(), CaseStanding::NotPlanned.as_str());
     let screening = "Screening can keep other variants each time: the same --isa, --kernel and --seed \
                      for both records give more cases in common.";
-    let is_screened = has((one, other)) && has((other, one));
+    let is_screened = found.roles.is_empty() && has((one, other)) && has((other, one));
     let table = Table::new(
         "Cases that are not compared, by reason",
         ["cases", "in A", "in B", "the first", "why"].map(Column::words),

@@ -36,7 +36,7 @@ pub(super) fn role_table(found: &RecordComparison) -> Option<Table> {
             Cell::text(format!("{}, {}", role.a_pairs, role.b_pairs)),
         ]
     };
-    let names = ["memory", "what", "A", "B", "B / A", "pairs of A, of B"].map(Column::words);
+    let names = ["memory", "what", "A", "B", "B / A", "pairs A, B"].map(Column::words);
     Table::new("By where memory lies", names, found.roles.iter().map(row)).unless_empty()
 }
 

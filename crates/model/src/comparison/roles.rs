@@ -1,7 +1,7 @@
 //! Machines of different kinds beside each other: what the same kernel and number of threads reach where
 //! memory lies alike, whatever the machines' nodes are called and however many they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{Machine, Relation, Relations};
 use nearfar_record::{
@@ -55,9 +55,12 @@ struct Role<'a> {
     memory: Relation,
 }
 
-/// What both machines reach, where they are of different kinds; nothing where their cases are the same.
+/// What both machines reach, where they are of different kinds or ran no loop in common, as CPUs of two
+/// architectures do; nothing where their cases are the same.
 pub(super) fn roles(a: &ComparedRecord, b: &ComparedRecord) -> Vec<ComparedRole> {
-    if shape(&a.record().header.machine) == shape(&b.record().header.machine) {
+    let is_of_one_kind = shape(&a.record().header.machine) == shape(&b.record().header.machine);
+    let [of_a, of_b] = [a, b].map(|it| pair_ids(it.record()));
+    if is_of_one_kind && (of_a.is_empty() || of_b.is_empty() || !of_a.is_disjoint(&of_b)) {
         return Vec::new();
     }
     let (of_a, mut of_b) = (by_role(a), by_role(b));
@@ -75,6 +78,13 @@ pub(super) fn roles(a: &ComparedRecord, b: &ComparedRecord) -> Vec<ComparedRole>
         })
     });
     both.collect()
+}
+
+/// The cases of pairs of cores and memory; their ids name the variant of the loop.
+fn pair_ids(record: &Record) -> BTreeSet<&str> {
+    let is_pair = |at: &Coordinates| matches!(at, Coordinates::Pairs(_));
+    let pairs = record.cases.iter().filter(|case| case.coordinates.iter().any(is_pair));
+    pairs.map(|case| case.id.as_str()).collect()
 }
 
 /// The initiators with their nodes, and the nodes: machines with equal ones are of one kind here.

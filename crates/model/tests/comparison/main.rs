@@ -12,7 +12,7 @@ use nearfar_model::{
     ComparedGroup, ComparedRole, PRACTICAL_FLOOR, Place, RecordComparison, RoleThreads, Verdict,
     compare as compare_figures,
 };
-use nearfar_record::Record;
+use nearfar_record::{Coordinates, Record};
 
 fn compare(a: &Record, b: &Record) -> RecordComparison {
     compare_figures(&a.clone().into(), &b.clone().into(), PRACTICAL_FLOOR)
@@ -295,4 +295,25 @@ fn machines_of_different_kinds_are_compared_by_where_memory_lies() {
         }
     }
     assert_eq!(compare(&a, &a).roles, [], "machines of one kind are compared case by case");
+}
+
+#[test]
+fn machines_of_one_shape_without_a_loop_in_common_are_compared_by_where_memory_lies() {
+    let machine = machine(1, 2);
+    let a = record(&machine, &Plan { noise: 0.0, ..PLAN }, SOUND);
+    let mut b = record(&machine, &Plan { noise: 0.0, seed: 2, ..PLAN }, |_, _, _| 0.5);
+    let of_arm = |id: &str| id.replace("/avx2/", "/sve/");
+    for case in &mut b.cases {
+        case.id = of_arm(&case.id);
+        for place in &mut case.coordinates {
+            if let Coordinates::Pairs(place) = place {
+                place.variant = "sve".into();
+            }
+        }
+    }
+    b.samples.iter_mut().for_each(|sample| sample.case = of_arm(&sample.case));
+    let found = compare(&a, &b);
+    assert_eq!(found.cases, []);
+    assert_eq!(found.roles.len(), KERNELS.len() * 2 * 2);
+    assert!(found.roles.iter().all(|role| (role.ratio - 0.5).abs() < 1e-6), "{:?}", found.roles);
 }
