@@ -3381,7 +3381,7 @@ class AdvisedCandidate:
     mean_gain: Optional[float]
     """The mean gain on the machines that the record leaves possible; null where none are known."""
     is_claimed: bool
-    """Whether there is a gain that can be told: more than the model can be wrong, or on average where no machine that the record leaves possible has a loss."""
+    """Whether there is a gain that can be told: more than the model can be wrong, or on average where no machine that the record leaves possible loses 2.5 %."""
     room: Room
     """Whether the data finds room."""
     limit: Optional[AdviseMachinePart]

@@ -3,7 +3,7 @@
 //! ```text
 //! gain   = predicted / predicted of the default - 1
 //! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate; or
-//!           a mean gain >= 5 % on 12 machines that the record leaves possible, and no loss on any
+//!           a mean gain >= 5 % on 12 machines that the record leaves possible, none of which loses 2.5 %
 //! ```
 //!
 //! Predicted is threads x the slowest thread's rate: what a program with equally divided work

@@ -151,8 +151,8 @@ pub fn least_effort<'a, T>(
 pub const LEAST_GAIN: f64 = 0.05;
 
 /// Whether a gain is claimed: the model can tell it (`least_difference`, at least [`LEAST_GAIN`]), or the
-/// machines that the record leaves possible have [`LEAST_GAIN`] on average and none of them a loss that
-/// could be told. The mean error of a model that is far off on some placements says little of two that
+/// machines that the record leaves possible have [`LEAST_GAIN`] on average and none of them loses
+/// [`MOST_TOLERANCE`]. The mean error of a model that is far off on some placements says little of two that
 /// it is sure of.
 pub fn is_claimed(gain: f64, on_possible: &[f64], least_difference: f64) -> bool {
     let is_sure = gain > 0.0 && on_possible.iter().all(|gain| *gain > -MOST_TOLERANCE);
@@ -190,7 +190,7 @@ pub struct Candidate {
     /// The mean gain on the machines that the record leaves possible; null where none are known.
     pub mean_gain: Option<f64>,
     /// Whether there is a gain that can be told: more than the model can be wrong, or on average where
-    /// no machine that the record leaves possible has a loss.
+    /// no machine that the record leaves possible loses 2.5 %.
     pub is_claimed: bool,
     /// Whether the data finds room.
     pub room: Room,

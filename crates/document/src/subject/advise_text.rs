@@ -427,8 +427,8 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
 /// When a gain is claimed that is smaller than the mean error of the model allows.
 fn agreed_words() -> String {
     format!(
-        "Below that a gain is claimed that the fits which the record leaves possible have on average, \
-         from {} on, where none of them loses {}.",
+        "A smaller gain counts where the fits that the record leaves possible gain {} on average, and none \
+         of them loses {}.",
         percents(LEAST_GAIN),
         percents(MOST_TOLERANCE)
     )

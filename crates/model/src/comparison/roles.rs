@@ -1,7 +1,7 @@
 //! Machines of different kinds beside each other: what the same kernel and number of threads reach where
 //! memory lies alike, whatever the machines' nodes are called and however many they are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use nearfar_machine::{Machine, Relation, Relations};
 use nearfar_record::{
@@ -59,7 +59,7 @@ struct Role<'a> {
 /// architectures do; nothing where their cases are the same.
 pub(super) fn roles(a: &ComparedRecord, b: &ComparedRecord) -> Vec<ComparedRole> {
     let is_of_one_kind = shape(&a.record().header.machine) == shape(&b.record().header.machine);
-    let [of_a, of_b] = [a, b].map(|it| pair_ids(it.record()));
+    let [of_a, of_b] = [a, b].map(|it| pair_cases(it.record()));
     if is_of_one_kind && (of_a.is_empty() || of_b.is_empty() || !of_a.is_disjoint(&of_b)) {
         return Vec::new();
     }
@@ -80,11 +80,12 @@ pub(super) fn roles(a: &ComparedRecord, b: &ComparedRecord) -> Vec<ComparedRole>
     both.collect()
 }
 
-/// The cases of pairs of cores and memory; their ids name the variant of the loop.
-fn pair_ids(record: &Record) -> BTreeSet<&str> {
+/// The cases of pairs of cores and memory, by what makes them the same in two records; the variant of
+/// the loop is part of it.
+fn pair_cases(record: &Record) -> HashSet<&[Coordinates]> {
     let is_pair = |at: &Coordinates| matches!(at, Coordinates::Pairs(_));
     let pairs = record.cases.iter().filter(|case| case.coordinates.iter().any(is_pair));
-    pairs.map(|case| case.id.as_str()).collect()
+    pairs.map(|case| case.coordinates.as_slice()).collect()
 }
 
 /// The initiators with their nodes, and the nodes: machines with equal ones are of one kind here.
