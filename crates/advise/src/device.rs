@@ -1,18 +1,24 @@
-//! From which memory node copies to and from a device are the fastest.
-//! Units: bytes/s.     Source: the figures of `devices` alone; no model is between.
-//! Holds when: the host's thread runs next to its pages, and as many bytes go each way.
+//! From which memory node copies to and from a device are the fastest, or messages through a network adapter.
+//! Units: bytes/s.     Source: the figures of `devices` or `network` alone; no model is between.
+//! Holds when: the host's threads run next to their pages, and as many bytes go each way.
 
-use nearfar_machine::{HostMemory, NodeSet, TransferDirection as Direction};
-use nearfar_model::{CopyPlace, RecordFigures, TransferFigures, largest_copies, transfers};
-use nearfar_record::CaseSummary;
+use std::fmt;
+
+use nearfar_machine::{HostMemory, NetworkAdapter, NodeSet, TransferDirection as Direction};
+use nearfar_model::{
+    CopyPlace, MessageFigures, RecordFigures, TransferFigures, largest_copies, largest_messages,
+    messages, transfers,
+};
+use nearfar_record::{CaseSummary, MessageDirection as Way};
 use serde::Serialize;
 
 /// The memory nodes of a machine by how fast a device copies to and from them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceAdvice {
-    /// The device, by interface and number.
+    /// The device, by interface and number; a network adapter by the system's name.
     pub device: String,
+    pub traffic: DeviceTraffic,
     /// The fastest first.
     pub places: Vec<DevicePlace>,
     /// Nodes, by their number, that are not ranked, because a way was not measured there.
@@ -20,6 +26,23 @@ pub struct DeviceAdvice {
 }
 
 impl DeviceAdvice {
+    /// The device itself where there is no place.
+    fn ranked(
+        device: String,
+        traffic: DeviceTraffic,
+        mut places: Vec<DevicePlace>,
+        mut not_ranked: Vec<u32>,
+    ) -> Result<Self, String> {
+        not_ranked.retain(|&node| places.iter().all(|it| it.node != node));
+        not_ranked.dedup();
+        rank(&mut places);
+        if places.is_empty() {
+            Err(device)
+        } else {
+            Ok(Self { device, traffic, places, not_ranked })
+        }
+    }
+
     /// The nodes as good as the fastest, of these the ones that firmware says are next to the device,
     /// where it names any of them. `None` where one node alone was measured: nothing is nearest then.
     pub fn nearest(&self, by_firmware: &NodeSet) -> Option<NodeSet> {
@@ -30,24 +53,44 @@ impl DeviceAdvice {
     }
 }
 
-/// A memory node, with the host's thread next to it.
+/// What goes to a device and from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceTraffic {
+    /// Of an accelerator, from pinned pages.
+    Copies,
+    /// Of a network adapter, to a peer and from it.
+    Messages,
+}
+
+impl fmt::Display for DeviceTraffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Copies => "copies",
+            Self::Messages => "messages",
+        })
+    }
+}
+
+/// A memory node, with the host's threads next to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePlace {
     /// The node of the host's pages.
     #[serde(rename = "memory_node")]
     pub node: u32,
-    /// The initiator of the host's thread.
+    /// The initiator of the host's threads.
     pub initiator: u32,
-    /// Bytes of a copy.
+    /// Bytes of a copy, or of a message.
     pub bytes: u64,
-    /// To the device, from pinned pages.
+    /// To the device, or through it to the peer.
     #[serde(rename = "to_device_gb_per_s")]
     pub to_device: CaseSummary,
-    /// To the host, the same.
+    /// From it.
     #[serde(rename = "to_host_gb_per_s")]
     pub to_host: CaseSummary,
-    /// Time of a copy there and one back / that of the fastest place; 1 for it.
+    /// Time of a copy or message there and one back / that of the fastest place; 1 for it.
     pub time_ratio: f64,
     /// Whether it is as good as the fastest, as far as was measured: its time is longer by less
     /// than 5 %, or within both intervals.
@@ -60,6 +103,10 @@ pub const PRACTICAL: f64 = 0.05;
 /// Why there is no advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceAdviceError {
+    #[error("the record has no messages through {asked}{}", others(.known.as_ref()))]
+    NoMessages { asked: String, known: Option<String> },
+    #[error("no node has large messages both ways through {0}")]
+    OneWayMessages(String),
     #[error("the record has no copies to devices{}", reasons(.0))]
     NotMeasured(Vec<String>),
     #[error("the record has no device {device}; it has {}", .known.join(", "))]
@@ -72,16 +119,38 @@ fn reasons(reasons: &[String]) -> String {
     if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) }
 }
 
-/// Ranks the nodes of a record for a device, by its id or PCIe address.
+fn others(known: Option<&String>) -> String {
+    match known {
+        Some(known) => format!("; it has such through {known}"),
+        None => "; `nearfar characterize --only network --peer HOST` measures them".into(),
+    }
+}
+
+/// Ranks the nodes of a record for a device, by its id (`cuda0`), the system's name of an adapter (`eth0`,
+/// `nic:eth0`) or its PCIe address.
 ///
 /// # Errors
-/// When the record has no copies to it and back.
+/// When the record has no copies to it and back, and no messages through it.
 pub fn advise_device(
     figures: &RecordFigures<'_>,
     asked: &str,
 ) -> Result<DeviceAdvice, DeviceAdviceError> {
-    let all = transfers(figures);
     let inputs = &figures.record().header.inputs;
+    let adapter = inputs.network.as_ref().and_then(|it| it.adapter.as_ref());
+    let name = asked.strip_prefix("nic:").unwrap_or(asked);
+    let names = |it: &NetworkAdapter| {
+        let others = [&it.bus_id, &it.infiniband];
+        it.interface == name || others.into_iter().any(|other| other.as_deref() == Some(name))
+    };
+    match adapter {
+        Some(adapter) if names(adapter) => return by_messages(figures, &adapter.interface),
+        _ if name != asked => {
+            let known = adapter.map(|it| format!("nic:{}", it.interface));
+            return Err(DeviceAdviceError::NoMessages { asked: asked.into(), known });
+        }
+        _ => {}
+    }
+    let all = transfers(figures);
     let accelerators = inputs.devices.as_ref().map_or(&[][..], |it| &it.accelerators);
     let is_asked = |id: &str| {
         id == asked
@@ -111,13 +180,49 @@ pub fn advise_device(
             None => not_ranked.push(at.memory_node),
         }
     }
-    not_ranked.retain(|&node| places.iter().all(|it| it.node != node));
-    not_ranked.dedup();
-    rank(&mut places);
-    if places.is_empty() {
-        return Err(DeviceAdviceError::OneWay(device));
+    let advice = DeviceAdvice::ranked(device, DeviceTraffic::Copies, places, not_ranked);
+    advice.map_err(DeviceAdviceError::OneWay)
+}
+
+/// The same by the largest messages of most threads: of a node those of the initiator that it is of, else of the
+/// fastest.
+fn by_messages(
+    figures: &RecordFigures<'_>,
+    interface: &str,
+) -> Result<DeviceAdvice, DeviceAdviceError> {
+    let all = messages(figures);
+    let (sent, received) =
+        (largest_messages(&all, Way::Send), largest_messages(&all, Way::Receive));
+    let size = |it: &MessageFigures| (it.place.threads, it.place.message_bytes);
+    let (mut found, mut not_ranked) = (Vec::<(bool, DevicePlace)>::new(), Vec::new());
+    for (at, (sent, to_device)) in sent {
+        match received.get(&at).filter(|(received, _)| size(received) == size(sent)) {
+            Some((_, to_host)) => found.push((
+                sent.place.cpu_node == Some(at.memory_node),
+                DevicePlace {
+                    node: at.memory_node,
+                    initiator: at.initiator,
+                    bytes: sent.place.message_bytes,
+                    to_device: to_device.clone(),
+                    to_host: (*to_host).clone(),
+                    time_ratio: 1.0,
+                    is_as_good: false,
+                },
+            )),
+            None => not_ranked.push(at.memory_node),
+        }
     }
-    Ok(DeviceAdvice { device, places, not_ranked })
+    not_ranked.extend(received.keys().map(|at| at.memory_node));
+    not_ranked.sort_unstable();
+    let speed = |it: &DevicePlace| 1.0 / time(it, |it| it.sum.median);
+    found.sort_by(|(own, one), (of_other, other)| {
+        one.node.cmp(&other.node).then(of_other.cmp(own)).then(speed(other).total_cmp(&speed(one)))
+    });
+    let mut places: Vec<DevicePlace> = found.into_iter().map(|(_, place)| place).collect();
+    places.dedup_by_key(|place| place.node);
+    let advice =
+        DeviceAdvice::ranked(interface.into(), DeviceTraffic::Messages, places, not_ranked);
+    advice.map_err(DeviceAdviceError::OneWayMessages)
 }
 
 /// A place with its copies there and back.

@@ -32,7 +32,9 @@ pub use candidate::{
     is_claimed, least_effort,
 };
 pub use demand::{Demand, DemandError, Pattern};
-pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
+pub use device::{
+    DeviceAdvice, DeviceAdviceError, DevicePlace, DeviceTraffic, PRACTICAL, advise_device,
+};
 pub use instances::{InstanceQuestion, arrange_instances};
 pub use launcher::{Launcher, LauncherForm, launcher_form};
 pub use lone_pairs::LonePairs;

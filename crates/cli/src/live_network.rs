@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use nearfar_machine::Machine;
 use nearfar_measure::native::Peer;
-use nearfar_network::{Ask, Connection, MessageWay, PeerName, Token, adapter_of};
+use nearfar_network::{Ask, Connection, MessageWay, PeerError, PeerName, Token, adapter_of};
 use nearfar_record::{Experiment, Inputs, NetworkInputs};
 use nearfar_sys::interface_addresses;
 
@@ -14,7 +14,8 @@ use crate::args::CharacterizeArguments;
 /// The same inputs with the peer that was named and the adapter to it, where messages are measured.
 ///
 /// # Errors
-/// Where the token cannot be read. A peer that is not there or refuses is an absence.
+/// Where no peer is named, its token cannot be read, it is not there or refuses: no suite has messages, so
+/// that they were asked for.
 pub fn with_network_here(
     arguments: &CharacterizeArguments,
     inputs: Inputs,
@@ -26,13 +27,13 @@ pub fn with_network_here(
         }
         return Ok(Inputs { network: None, ..inputs });
     }
-    let network = match &arguments.peer {
-        Some(peer) => reach(peer, &peer_of(arguments, peer)?, machine),
-        None => NetworkInputs {
-            absent: Some("no other machine was named (--peer HOST --token-file FILE)".into()),
-            ..NetworkInputs::default()
-        },
+    let Some(peer) = &arguments.peer else {
+        bail!(
+            "`network` measures messages to another machine: name it by --peer HOST --token-file FILE; \
+             `nearfar serve --help` says what runs there"
+        );
     };
+    let network = reach(peer, &peer_of(arguments, peer)?, machine)?;
     Ok(Inputs { network: Some(network), ..inputs })
 }
 
@@ -44,8 +45,7 @@ pub fn peer(
     arguments: &CharacterizeArguments,
     network: Option<&NetworkInputs>,
 ) -> anyhow::Result<Option<Peer>> {
-    let Some(network) = network.filter(|it| it.absent.is_none()) else { return Ok(None) };
-    let Some(known) = &network.peer else { return Ok(None) };
+    let Some(known) = network.and_then(|it| it.peer.as_ref()) else { return Ok(None) };
     let known: PeerName = known.parse().context("the record's peer")?;
     if let Some(named) = arguments.peer.as_ref().filter(|named| **named != known) {
         bail!(
@@ -67,12 +67,8 @@ fn peer_of(arguments: &CharacterizeArguments, name: &PeerName) -> anyhow::Result
 }
 
 /// Asks the peer for one message, and finds the adapter that it went through.
-fn reach(name: &PeerName, peer: &Peer, machine: &Machine) -> NetworkInputs {
-    let mut inputs = NetworkInputs { peer: Some(name.to_string()), ..NetworkInputs::default() };
-    if let Err(error) = name.addresses() {
-        inputs.absent = Some(format!("{name} is not known: {error}"));
-        return inputs;
-    }
+fn reach(name: &PeerName, peer: &Peer, machine: &Machine) -> anyhow::Result<NetworkInputs> {
+    name.addresses().with_context(|| format!("--peer {name}: the name is not known"))?;
     let ask = Ask { way: MessageWay::RoundTrip, message_bytes: 8, total_bytes: 8, seconds: 10 };
     let asked = Connection::open(&peer.addresses, &peer.token, ask).and_then(|mut connection| {
         let mut back = [0; 8];
@@ -82,13 +78,22 @@ fn reach(name: &PeerName, peer: &Peer, machine: &Machine) -> NetworkInputs {
         connection.finish(&back)?;
         Ok((ends, zero_copy))
     });
-    match asked {
-        Ok((ends, zero_copy)) => {
-            let addresses = interface_addresses().unwrap_or_default();
-            inputs.adapter = adapter_of(Path::new("/"), machine, &addresses, ends);
-            inputs.zero_copy = zero_copy;
-        }
-        Err(error) => inputs.absent = Some(format!("{name}: {error}")),
-    }
-    inputs
+    let (ends, zero_copy) = asked.map_err(|error| {
+        let remedy = match &error {
+            PeerError::Unreachable(_) => {
+                "; `nearfar serve --listen ADDR --token-file FILE` must run there"
+            }
+            PeerError::WrongToken | PeerError::NotProven => {
+                "; both machines' token files must hold the same"
+            }
+            _ => "",
+        };
+        anyhow!("--peer {name}: {error}{remedy}")
+    })?;
+    let addresses = interface_addresses().unwrap_or_default();
+    Ok(NetworkInputs {
+        peer: Some(name.to_string()),
+        adapter: adapter_of(Path::new("/"), machine, &addresses, ends),
+        zero_copy,
+    })
 }

@@ -1,7 +1,7 @@
 //! One guest: booted, its script run, its results read, gone.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ use crate::initramfs::Initramfs;
 use crate::kernel::Kernel;
 use crate::machine::GuestMachine;
 use crate::programs::Programs;
+use crate::wire::WireEnd;
 
 /// A guest to run.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub struct Guest<'a> {
     pub node_mib: u32,
     /// PCIe devices by QEMU's name, each near a node.
     pub devices: &'a [(u32, String)],
+    /// A network adapter on a wire to another guest.
+    pub wire: Option<&'a WireEnd>,
     /// Shell lines that root runs in /tmp; `as-nobody COMMAND` gives up root's rights.
     pub script: &'a str,
     /// The longest that it may take, its boot included.
@@ -79,6 +82,11 @@ impl Guest<'_> {
     /// # Errors
     /// When QEMU is missing or refuses, when the guest dies or takes too long.
     pub fn run(&self) -> anyhow::Result<Ended> {
+        ensure!(
+            self.wire.is_none() || !self.kernel.network_modules.is_empty(),
+            "{} has no modules for network adapters beside it, and they could not be fetched",
+            self.kernel.image.display()
+        );
         let mut deaths = Vec::new();
         loop {
             match self.boot()? {
@@ -92,6 +100,11 @@ impl Guest<'_> {
     fn files(&self) -> io::Result<Files> {
         let mut own = Initramfs::default();
         own.file("/lab/run", self.script.as_bytes(), 0o644)?;
+        let modules = self.wire.map_or(&[][..], |_| &self.kernel.network_modules);
+        for module in modules {
+            let name = module.file_name().unwrap_or_default().to_string_lossy();
+            own.file(&format!("/lab/modules/{name}"), &fs::read(module)?, 0o644)?;
+        }
         let mut files = Files {
             initramfs: tempfile::tempfile()?,
             console: tempfile::tempfile()?,
@@ -198,32 +211,37 @@ impl Guest<'_> {
             "nvme,serial=nearfar-lab,drive=results".into(),
         ]);
         arguments.extend(self.machine.qemu_arguments(self.node_mib));
-        arguments.extend(self.bridges());
+        let mut devices = self.devices.to_vec();
+        if let Some(wire) = self.wire {
+            arguments.extend(["-netdev".into(), wire.netdev()]);
+            devices.push((wire.node, wire.device()));
+        }
+        arguments.extend(bridges(&devices));
         arguments
     }
+}
 
-    /// A host bridge near each node that devices are near to, and the devices.
-    fn bridges(&self) -> Vec<String> {
-        let mut arguments = Vec::new();
-        let mut known: Vec<u32> = Vec::new();
-        for (number, (node, device)) in self.devices.iter().enumerate() {
-            if !known.contains(node) {
-                let bus = 32 + 24 * known.len();
-                known.push(*node);
-                arguments.extend([
-                    "-device".into(),
-                    format!("pxb-pcie,id=bridge{node},bus=pcie.0,bus_nr={bus},numa_node={node}"),
-                ]);
-            }
+/// A host bridge near each node that devices are near to, and the devices.
+fn bridges(devices: &[(u32, String)]) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut known: Vec<u32> = Vec::new();
+    for (number, (node, device)) in devices.iter().enumerate() {
+        if !known.contains(node) {
+            let bus = 32 + 24 * known.len();
+            known.push(*node);
             arguments.extend([
                 "-device".into(),
-                format!("pcie-root-port,id=port{number},bus=bridge{node},chassis={}", number + 1),
-                "-device".into(),
-                format!("{device},bus=port{number}"),
+                format!("pxb-pcie,id=bridge{node},bus=pcie.0,bus_nr={bus},numa_node={node}"),
             ]);
         }
-        arguments
+        arguments.extend([
+            "-device".into(),
+            format!("pcie-root-port,id=port{number},bus=bridge{node},chassis={}", number + 1),
+            "-device".into(),
+            format!("{device},bus=port{number}"),
+        ]);
     }
+    arguments
 }
 
 const LAST_MESSAGES: &str = "the kernel's last messages:";

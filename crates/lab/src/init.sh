@@ -14,6 +14,12 @@ mount -t debugfs debugfs /sys/kernel/debug
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 for controller in cpuset memory; do echo +$controller >/sys/fs/cgroup/cgroup.subtree_control; done
 ip link set lo up
+for module in /lab/modules/*; do
+    [ -e "$module" ] || continue
+    case $module in *.xz) xz -dc "$module" >/tmp/module.ko && module=/tmp/module.ko ;; esac
+    insmod "$module"
+done
+rm -f /tmp/module.ko
 hostname guest
 chmod 1777 /tmp /out
 # The disk that takes the results, whatever other disks the guest has.

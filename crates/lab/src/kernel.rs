@@ -1,5 +1,5 @@
 //! Kernels of guests: Debian's cloud kernels, which have serial ports, NVMe and NUMA
-//! built in. Fetched once by apt, kept in a cache.
+//! built in, and virtual network adapters as modules. Fetched once by apt, kept in a cache.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,7 +16,22 @@ use crate::architecture::Architecture;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     pub image: PathBuf,
+    /// Its modules for a virtual network adapter, in the order in which they are loaded; none for an image that
+    /// was put into the cache alone.
+    pub network_modules: Vec<PathBuf>,
 }
+
+/// Each needs those before it; all but the last are built into some kernels.
+const NETWORK_MODULES: [&str; 8] = [
+    "virtio",
+    "virtio_ring",
+    "virtio_pci_modern_dev",
+    "virtio_pci_legacy_dev",
+    "virtio_pci",
+    "failover",
+    "net_failover",
+    "virtio_net",
+];
 
 impl Kernel {
     /// The Debian suites whose kernels the tests boot: Linux 6.1, which has no weighted
@@ -47,17 +62,32 @@ pub fn find_kernel(suite: &str, architecture: Architecture) -> anyhow::Result<Ke
         Architecture::X86_64 => cache().join(suite),
         other => cache().join(format!("{suite}-{}", other.debian())),
     };
-    let found = newest_image(&folder, architecture);
-    let image = found.map_or_else(|| fetch(suite, architecture, &folder), Ok);
-    let image = image.with_context(|| {
-        format!(
-            "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's {} \
-             into {}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR",
-            package(architecture),
-            folder.display()
-        )
-    })?;
-    Ok(Kernel { image })
+    match newest_image(&folder, architecture).map(with_modules) {
+        Some(whole) if !whole.network_modules.is_empty() => Ok(whole),
+        Some(bare) => Ok(fetch(suite, architecture, &folder).unwrap_or(bare)),
+        None => fetch(suite, architecture, &folder).with_context(|| {
+            format!(
+                "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's {} \
+                 into {}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR",
+                package(architecture),
+                folder.display()
+            )
+        }),
+    }
+}
+
+/// An image and the modules that lie beside it, by names that are in their order.
+fn with_modules(image: PathBuf) -> Kernel {
+    let entries = fs::read_dir(modules_of(&image)).into_iter().flatten().flatten();
+    let mut network_modules: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    network_modules.sort();
+    Kernel { image, network_modules }
+}
+
+/// Where the modules of an image are kept: `modules-6.1.0` beside `vmlinuz-6.1.0`.
+fn modules_of(image: &Path) -> PathBuf {
+    let name = image.file_name().unwrap_or_default().to_string_lossy();
+    image.with_file_name(name.replacen("vmlinuz-", "modules-", 1))
 }
 
 fn package(architecture: Architecture) -> String {
@@ -98,13 +128,14 @@ fn is_whole_image(path: &Path, architecture: Architecture) -> io::Result<bool> {
     Ok(&head[0x202..] == b"HdrS" && length >= setup_bytes + u64::from(rest) * 16)
 }
 
-fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Result<PathBuf> {
+fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Result<Kernel> {
     fs::create_dir_all(folder)?;
     let apt = Apt::begin(suite, architecture, folder)?;
     let meta = apt.dependency(&package(architecture), "linux-image-")?;
     // Some kernels' images are in a package of their own.
     let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
-    let image = find_image(&apt.unpack(&package)?);
+    let unpacked = apt.unpack(&package)?;
+    let image = find_file(&unpacked, &is_named_image);
     let image = image.with_context(|| format!("there is no file vmlinuz-* in {package}"))?;
     ensure!(
         is_whole_image(&image, architecture)?,
@@ -112,16 +143,30 @@ fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Resu
         architecture.debian()
     );
     let kept = folder.join(format!("vmlinuz-{}", meta.trim_start_matches("linux-image-")));
-    // The unpacked package lies in the same file system, so the image is there at once.
+    // The unpacked package lies in the same file system, so each file is there at once, the image the last.
+    let modules = modules_of(&kept);
+    fs::create_dir_all(&modules)?;
+    for (place, name) in NETWORK_MODULES.iter().enumerate() {
+        let is_it = |path: &Path| {
+            [".ko", ".ko.xz"].iter().any(|end| path.ends_with(format!("{name}{end}")))
+        };
+        if let Some(module) = find_file(&unpacked, &is_it) {
+            let file = module.file_name().unwrap_or_default().to_string_lossy();
+            fs::rename(&module, modules.join(format!("{place}-{file}")))?;
+        } else {
+            ensure!(*name != "virtio_net", "there is no module virtio_net in {package}");
+        }
+    }
     fs::rename(&image, &kept)?;
-    Ok(kept)
+    Ok(with_modules(kept))
 }
 
-fn find_image(folder: &Path) -> Option<PathBuf> {
+/// The first file below a folder that is wanted.
+fn find_file(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
     let entries: Vec<PathBuf> =
         fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
-    let is_image = |path: &&PathBuf| is_named_image(path) && path.is_file() && !path.is_symlink();
-    let here = entries.iter().find(is_image).cloned();
+    let is_it = |path: &&PathBuf| is_wanted(path) && path.is_file() && !path.is_symlink();
+    let here = entries.iter().find(is_it).cloned();
     let folders = || entries.iter().filter(|path| path.is_dir() && !path.is_symlink());
-    here.or_else(|| folders().find_map(|folder| find_image(folder)))
+    here.or_else(|| folders().find_map(|folder| find_file(folder, is_wanted)))
 }

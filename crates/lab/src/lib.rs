@@ -16,6 +16,7 @@ mod kernel;
 mod lab_program;
 mod machine;
 mod programs;
+mod wire;
 
 pub use aarch64_program::{Aarch64Program, build_for_aarch64};
 pub use architecture::Architecture;
@@ -26,3 +27,4 @@ pub use kernel::{Kernel, find_kernel};
 pub use lab_program::build_lab_program;
 pub use machine::{GuestMachine, guest_machines};
 pub use programs::Programs;
+pub use wire::{Wire, WireEnd};

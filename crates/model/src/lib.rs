@@ -129,7 +129,7 @@ pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use near_far::{NearFar, PairSpan, PairValue, RatioSpan, near_far_bandwidth, near_far_latency};
 pub use network::{
     MessageFigures, NETWORK_CLASS_SPAN, Network, NetworkClass, NetworkClasses, NetworkPlace,
-    PlacedLatency, WithoutCopyGain, messages, network,
+    PlacedLatency, WithoutCopyGain, largest_messages, messages, network,
 };
 pub use normal::{
     BandwidthVerdict, Envelope, HeldBandwidth, HeldLatency, HeldRatio, MARGIN, NormalVerdict,

@@ -216,7 +216,7 @@ fn link(adapter: Option<&NetworkAdapter>) -> Result<BytesPerSecond, String> {
 }
 
 /// Of each place the largest messages of most threads, with their bandwidth.
-fn large(
+pub fn largest_messages(
     all: &[MessageFigures],
     way: MessageDirection,
 ) -> BTreeMap<NetworkPlace, (&MessageFigures, &CaseSummary)> {
@@ -238,7 +238,7 @@ fn classes(
     way: MessageDirection,
     link: &Outcome<BytesPerSecond>,
 ) -> Option<NetworkClasses> {
-    let places: Vec<_> = large(all, way).into_iter().collect();
+    let places: Vec<_> = largest_messages(all, way).into_iter().collect();
     let values: Vec<f64> = places.iter().map(|(_, (_, summary))| summary.sum.median).collect();
     // The standard error of a median over rounds, the mean over places.
     let errors: Vec<f64> = places
@@ -288,8 +288,8 @@ fn latencies(all: &[MessageFigures]) -> Vec<PlacedLatency> {
 }
 
 fn without_copy(all: &[MessageFigures]) -> Result<WithoutCopyGain, String> {
-    let with = large(all, MessageDirection::Send);
-    let without = large(all, MessageDirection::SendWithoutCopy);
+    let with = largest_messages(all, MessageDirection::Send);
+    let without = largest_messages(all, MessageDirection::SendWithoutCopy);
     let gains = without.into_iter().filter_map(|(place, (it, summary))| {
         let (other, with) = with.get(&place)?;
         let same = (it.place.threads, it.place.message_bytes)

@@ -98,10 +98,8 @@ pub struct NetworkCoordinates {
 pub struct NetworkInputs {
     /// The other machine and its port, as it was given; null where none was.
     pub peer: Option<String>,
-    /// The adapter through which it is reached; null where the system does not say, or it was not reached.
+    /// The adapter through which it is reached; null where the system does not say.
     pub adapter: Option<NetworkAdapter>,
-    /// Why nothing is sent, in a sentence without its full stop; null where it is.
-    pub absent: Option<String>,
     /// Whether the kernel can send without a copy.
     pub zero_copy: bool,
 }

@@ -60,17 +60,19 @@ fn names_paths_and_addresses_go_and_figures_stay() {
     assert_eq!(scrubbed(&after), (after, Removed::new()));
 }
 
-/// Another machine's name, where it stands and in the reason why nothing was sent to it; a device's id is none.
+/// Another machine's name, where it stands and in the reason why messages to it ended; a device's id is none.
 #[test]
 fn names_of_other_machines_go() {
     let mut lines = lines();
     let Line::Header(header) = &mut lines[0] else { panic!() };
     header.inputs.experiments.push(Experiment::Network);
-    header.inputs.network = Some(NetworkInputs {
-        peer: Some("node7.secret:7420".into()),
-        absent: Some("node7.secret:7420: it refuses the token".into()),
-        ..NetworkInputs::default()
+    header.inputs.network =
+        Some(NetworkInputs { peer: Some("node7.secret:7420".into()), ..NetworkInputs::default() });
+    let absent = lines.iter_mut().find_map(|line| match line {
+        Line::Absent(absent) => Some(absent),
+        _ => None,
     });
+    absent.unwrap().reason.text = "node7.secret:7420: it refuses the token".into();
     let before = written(&lines);
     let (after, removed) = scrubbed(&before);
     let text = String::from_utf8(after.clone()).unwrap();

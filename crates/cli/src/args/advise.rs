@@ -15,6 +15,7 @@ Examples:
   nearfar advise r.jsonl --threads 16 --working-set 8GiB
   nearfar advise --initiators 0,1 --pattern private --load-share 0.67
   nearfar advise --as slurm
+  nearfar advise r.jsonl --device nic:eth0
   nearfar advise r.jsonl --instances --working-set 40GB
   nearfar profile --out p.json -- ./solver && nearfar advise r.jsonl --profile p.json
   nearfar advise r.jsonl --working-set 8GiB --verify -- ./solver input.dat
@@ -39,8 +40,8 @@ pub struct AdviseArguments {
     /// The initiators that the program runs on; without it they are chosen
     #[arg(long, value_name = "LIST", value_parser = numbers)]
     pub initiators: Option<Initiators>,
-    /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address):
-    /// the memory nodes by what the record measured of such copies
+    /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address), or sends and
+    /// receives through this network adapter (nic:eth0): the memory nodes by what the record measured of that
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
     /// One instance of the program and several, by where its data lies: what each gets, the memory of all

@@ -216,20 +216,21 @@ fn is_by_initiator(ranking: &Ranking) -> bool {
     best.is_some_and(|best| best.policies.len() > 1)
 }
 
-/// The memory nodes for copies to and from a device.
+/// The memory nodes for copies to and from a device, or messages through it.
 fn for_device(
     arguments: &AdviseArguments,
     record: &Record,
     device: &str,
 ) -> anyhow::Result<ExitStatus> {
-    let advice =
-        advise_device(&RecordFigures::new(record), device).map_err(|error| match &error {
-            DeviceAdviceError::NotMeasured(_) | DeviceAdviceError::OneWay(_) => {
-                let without = Inapplicable::without(record, Experiment::Devices);
-                anyhow!("{error}{}", without.tried())
-            }
-            DeviceAdviceError::Unknown { .. } => anyhow!(error),
-        })?;
+    let advice = advise_device(&RecordFigures::new(record), device).map_err(|error| {
+        use DeviceAdviceError::{NoMessages, NotMeasured, OneWay, OneWayMessages, Unknown};
+        let experiment = match &error {
+            NotMeasured(_) | OneWay(_) => Experiment::Devices,
+            NoMessages { known: None, .. } | OneWayMessages(_) => Experiment::Network,
+            Unknown { .. } | NoMessages { .. } => return anyhow!(error),
+        };
+        anyhow!("{error}{}", Inapplicable::without(record, experiment).tried())
+    })?;
     let advised = AdvisedDevice::new(record, advice);
     output::answer(arguments.form(), &advised, || advised.answer())
 }

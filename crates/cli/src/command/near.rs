@@ -7,9 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{DeviceAdvice, advise_device};
 use nearfar_document::printable;
 use nearfar_machine::{CpuSet, Device, DeviceKind, LocalRank, Machine, NodeSet};
-use nearfar_model::{Network, NetworkClass, RecordFigures, network};
+use nearfar_model::RecordFigures;
 use nearfar_place::named;
-use nearfar_record::MessageDirection;
 use nearfar_sys::attainable_cpus;
 use nearfar_units::format_significant;
 
@@ -35,10 +34,9 @@ struct Asked {
     bus_id: Option<String>,
     /// By firmware; empty when unknown.
     nodes: NodeSet,
-    /// Whether a record can have copies to it.
     is_accelerator: bool,
-    /// The system's names of a network adapter, which a record can have messages through.
-    interfaces: Vec<String>,
+    /// Whether a record can have copies to it, or messages through it.
+    is_measured: bool,
 }
 
 /// The nodes next to `rank`, or to a device: by its PCIe address (`0000:3b:00.0`, or without its domain), by a
@@ -60,10 +58,7 @@ pub fn near(
         return near_rank(machine, cpus);
     }
     let asked = find(machine, asked)?;
-    if let Some(near) = asked.by_copies(machine, record)? {
-        return Ok(near);
-    }
-    if let Some(near) = asked.by_messages(record)? {
+    if let Some(near) = asked.by_record(machine, record)? {
         return Ok(near);
     }
     let Asked { name, nodes, .. } = asked;
@@ -129,17 +124,16 @@ fn find(machine: &Machine, asked: &str) -> anyhow::Result<Asked> {
     if let Some(device) = machine.devices.iter().find(is_asked) {
         let is_accelerator = device.kind == DeviceKind::Accelerator;
         let nodes = device.nodes.clone();
-        let is_network = device.kind == DeviceKind::Network;
-        let interfaces = if is_network { device.os_names.clone() } else { Vec::new() };
+        let is_measured = is_accelerator || device.kind == DeviceKind::Network;
         let bus_id = Some(device.bus_id.clone());
-        return Ok(Asked { name, bus_id, nodes, is_accelerator, interfaces });
+        return Ok(Asked { name, bus_id, nodes, is_accelerator, is_measured });
     }
     // Drivers are loaded only where the system itself knows no such name.
     let found =
         if is_adapter { Vec::new() } else { live_accelerators(machine).inputs.accelerators };
     if let Some(it) = found.iter().find(|it| it.id == name) {
         let (bus_id, nodes) = (it.bus_id.clone(), it.nodes.clone());
-        return Ok(Asked { name, bus_id, nodes, is_accelerator: true, interfaces: Vec::new() });
+        return Ok(Asked { name, bus_id, nodes, is_accelerator: true, is_measured: true });
     }
     let devices = machine.devices.iter().filter(|it| !is_adapter || it.kind == DeviceKind::Network);
     let names = devices.map(|device| match device.os_names.first() {
@@ -171,20 +165,21 @@ fn is_namespace(name: &str, controller: &str) -> bool {
 }
 
 impl Asked {
-    /// By measured copies, where there are any.
-    fn by_copies(&self, machine: &Machine, named: Option<&Path>) -> anyhow::Result<Option<Near>> {
-        if !self.is_accelerator {
-            return Ok(None);
-        }
+    /// By measured copies or messages, where there are any.
+    fn by_record(&self, machine: &Machine, named: Option<&Path>) -> anyhow::Result<Option<Near>> {
+        let asked = match &self.bus_id {
+            // Numbers are given anew to the devices that a job may see: an address stays.
+            Some(address) if self.is_measured => address,
+            None if self.is_measured => &self.name,
+            _ => return Ok(None),
+        };
         let (path, record) = match record_file::read_named_or_newest(named) {
             Ok(found) => found,
             Err(error) if named.is_some() => return Err(error),
             Err(_) => return Ok(None),
         };
         let advice = refuse_elsewhere(&path, &record).and_then(|()| {
-            let figures = RecordFigures::new(&record);
-            // Numbers are given anew to the devices that a job may see: an address stays.
-            let advice = advise_device(&figures, self.bus_id.as_deref().unwrap_or(&self.name));
+            let advice = advise_device(&RecordFigures::new(&record), asked);
             advice.with_context(|| format!("{}", path.display()))
         });
         let advice = match advice {
@@ -194,58 +189,6 @@ impl Asked {
         };
         let by = printable(&path.display().to_string()).into_owned();
         Ok(self.measured(&advice, machine, &by))
-    }
-
-    /// By measured messages, where there are any through this adapter from several nodes.
-    fn by_messages(&self, named: Option<&Path>) -> anyhow::Result<Option<Near>> {
-        if self.interfaces.is_empty() {
-            return Ok(None);
-        }
-        let (path, record) = match record_file::read_named_or_newest(named) {
-            Ok(found) => found,
-            Err(error) if named.is_some() => return Err(error),
-            Err(_) => return Ok(None),
-        };
-        if let Err(error) = refuse_elsewhere(&path, &record) {
-            return if named.is_some() { Err(error) } else { Ok(None) };
-        }
-        let by = printable(&path.display().to_string()).into_owned();
-        let model = network(&RecordFigures::new(&record)).ok();
-        let is_its = |model: &Network| {
-            let adapter = model.adapter.as_ref();
-            adapter.is_some_and(|it| self.interfaces.contains(&it.interface))
-        };
-        Ok(model.filter(is_its).and_then(|model| self.fastest(&model, &by)))
-    }
-
-    /// The nodes that are among the fastest both ways, of these the ones that firmware names where it names any
-    /// of them.
-    fn fastest(&self, model: &Network, by: &str) -> Option<Near> {
-        let of_way = |way: MessageDirection| {
-            let set = model.class_sets.iter().find(|set| set.way == way)?;
-            let nodes = |class: &NetworkClass| -> NodeSet {
-                class.places.iter().map(|place| place.memory_node).collect()
-            };
-            let all = set.classes.iter().map(nodes).fold(NodeSet::new(), |all, of| all.union(&of));
-            Some((nodes(set.classes.first()?), all, set.classes.len()))
-        };
-        let (sent, all, classes) = of_way(MessageDirection::Send)?;
-        // Where one node alone was measured nothing is nearest.
-        if all.len() < 2 {
-            return None;
-        }
-        let both =
-            of_way(MessageDirection::Receive).map(|(received, ..)| sent.intersection(&received));
-        let good = both.filter(|both| !both.is_empty()).unwrap_or(sent);
-        let by_both = good.intersection(&self.nodes);
-        let nodes = if by_both.is_empty() { good } else { by_both };
-        let than = if classes == 1 { " (alike from all)" } else { "" };
-        let note = format!(
-            "{} is next to {}, by the messages in {by}{than}",
-            self.name,
-            named("node", &nodes)
-        );
-        Some(Near { nodes, note })
     }
 
     /// In the words of what was measured.
@@ -265,70 +208,11 @@ impl Asked {
             None => " (alike from all)".into(),
         };
         let note = format!(
-            "{} is next to {}, by the copies in {by}{than}",
+            "{} is next to {}, by the {} in {by}{than}",
             self.name,
-            named("node", &nodes)
+            named("node", &nodes),
+            advice.traffic
         );
         Some(Near { nodes, note })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use nearfar_model::{NetworkClasses, NetworkPlace};
-    use nearfar_record::{Estimate, Outcome};
-    use nearfar_units::BytesPerSecond;
-
-    /// Classes of one way, of these nodes each.
-    fn classes(way: MessageDirection, nodes: &[&[u32]]) -> NetworkClasses {
-        let place = |&memory_node: &u32| NetworkPlace { initiator: 0, memory_node };
-        let class = |(class, nodes): (usize, &&[u32])| NetworkClass {
-            class,
-            max: Estimate {
-                value: BytesPerSecond(1e9),
-                interval: None,
-                confidence: None,
-                cases: Vec::new(),
-            },
-            alpha: Outcome::Unknown { unknown: "no link".into() },
-            places: nodes.iter().map(place).collect(),
-        };
-        let classes = nodes.iter().enumerate().map(class).collect();
-        NetworkClasses { way, message_bytes: 1, classes }
-    }
-
-    #[test]
-    fn an_adapter_is_near_the_nodes_that_are_fastest_both_ways() {
-        use MessageDirection::{Receive, Send};
-        let near = |by_firmware: &str, class_sets: Vec<NetworkClasses>| {
-            let asked = Asked {
-                name: "eth0".into(),
-                bus_id: None,
-                nodes: by_firmware.parse().unwrap_or_default(),
-                is_accelerator: false,
-                interfaces: vec!["eth0".into()],
-            };
-            let unknown = || "not measured".to_string();
-            let model = Network {
-                peer: None,
-                adapter: None,
-                link: Outcome::Unknown { unknown: unknown() },
-                messages: Vec::new(),
-                class_sets,
-                latencies: Vec::new(),
-                without_copy: Outcome::Unknown { unknown: unknown() },
-            };
-            asked.fastest(&model, "r.jsonl").map(|near| near.nodes.to_string())
-        };
-        let fast = |nodes: &str| Some(nodes.to_string());
-        assert_eq!(near("", vec![classes(Send, &[&[1], &[0]])]), fast("1"));
-        let both = || vec![classes(Send, &[&[1, 2], &[0]]), classes(Receive, &[&[2, 0], &[1]])];
-        assert_eq!(near("", both()), fast("2"));
-        // What is as good by measure is told apart by firmware; what is not, is not.
-        assert_eq!(near("1", vec![classes(Send, &[&[0, 1]])]), fast("1"));
-        assert_eq!(near("0", vec![classes(Send, &[&[1], &[0]])]), fast("1"));
-        assert_eq!(near("0", vec![classes(Send, &[&[1]])]), None);
-        assert_eq!(near("0", Vec::new()), None);
     }
 }

@@ -25,6 +25,7 @@ mod sensitivity;
 mod shared_memory;
 mod table;
 mod turns;
+mod wire;
 mod workloads;
 
 use std::collections::BTreeMap;
@@ -106,7 +107,9 @@ fn in_guest_with(
     let kernel = kernel_of(suite, machine.architecture);
     let kernel = &kernel.unwrap_or_else(|error| give_up(&error));
     let limit = Duration::from_secs(900);
-    let guest = Guest { machine: &machine, kernel, programs, node_mib, devices, script, limit };
+    let wire = None;
+    let guest =
+        Guest { machine: &machine, kernel, programs, node_mib, devices, wire, script, limit };
     let turn = Turn::take();
     let ended = guest.run();
     drop(turn);

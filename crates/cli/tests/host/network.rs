@@ -127,7 +127,7 @@ fn a_peer_that_goes_away_loses_nothing() {
 }
 
 #[test]
-fn a_peer_that_is_not_there_or_has_another_token_is_an_absence() {
+fn a_peer_that_has_another_token_is_an_error_and_leaves_no_record() {
     let folder = tempfile::tempdir().unwrap();
     let (token, path) = (token(folder.path()), folder.path().join("r.jsonl"));
     let other = folder.path().join("other");
@@ -136,17 +136,20 @@ fn a_peer_that_is_not_there_or_has_another_token_is_an_absence() {
     let _one = measuring();
     let served = Served::start(&token, "127.0.0.1:0");
     let output = run(&mut characterize(&served.address, &other, &path, "1"));
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    assert!(told.contains("it refuses the token; both machines' token files"), "{told}");
+    assert!(!path.exists());
+    let output = run(&mut characterize(&served.address, &token, &path, "1"));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let record = read(&path).unwrap();
-    assert!(record.samples.is_empty());
-    assert_eq!(record.absent[0].reason.code, ReasonCode::NoPeer);
-    assert!(record.absent[0].reason.text.ends_with("it refuses the token"), "{:?}", record.absent);
-    // The same command again, with the right token: now there is something to add.
+    assert!(!record.samples.is_empty() && record.absent.is_empty(), "{:?}", record.absent);
+    // The same again adds nothing.
+    let samples = record.samples.len();
     let mut append = nearfar();
     append.args(["characterize", "--append"]).arg(&path).args(["--only", "network"]);
     append.args(["--peer", &served.address, "--token-file"]).arg(&token);
     let output = run(append.args(["--samples", "1"]).args(SMALL));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let record = read(&path).unwrap();
-    assert!(!record.samples.is_empty() && record.absent.is_empty(), "{:?}", record.absent);
+    assert_eq!(read(&path).unwrap().samples.len(), samples);
 }

@@ -90,6 +90,14 @@ fn messages_need_a_peer_and_its_token() {
         &["cannot read nowhere"],
     );
     refuse(&mut characterize("--only network --peer a:b:c"), 2, &["HOST:PORT"]);
+    refuse(&mut characterize("--only network --dry-run"), 2, &["name it by --peer HOST"]);
+    let token = token(folder.path(), "0123456789abcdef0123", 0o600);
+    let token = token.display();
+    refuse(
+        &mut characterize(&format!("--only network --peer 127.0.0.1:1 --token-file {token}")),
+        2,
+        &["--peer 127.0.0.1:1: it cannot be reached", "must run there"],
+    );
     refuse(
         &mut characterize("--only pairs --dry-run --peer 127.0.0.1:1"),
         2,

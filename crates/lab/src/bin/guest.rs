@@ -115,6 +115,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         programs: &programs,
         node_mib: arguments.node_mib,
         devices: &arguments.device,
+        wire: None,
         script: &script(arguments),
         limit: Duration::from_secs(arguments.limit),
     };

@@ -37,9 +37,6 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     }
     let unnamed = NetworkInputs::default();
     let inputs = setting.inputs.network.as_ref().unwrap_or(&unnamed);
-    if let Some(why) = &inputs.absent {
-        return nothing(ReasonCode::NoPeer, why.clone());
-    }
     if inputs.peer.is_none() {
         return nothing(ReasonCode::NoPeer, "no other machine was named (--peer)".into());
     }
