@@ -81,10 +81,6 @@ const MOST_OF_WEIGHTS: f64 = 0.01;
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
-/// On a machine that the record leaves possible, one placement may be this far behind another and still
-/// not be told from it.
-const MOST_BEHIND: f64 = 2.0 * MOST_TOLERANCE;
-
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
 pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
     let carried = |node: u32| {
@@ -103,7 +99,8 @@ pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) 
 /// The position of the one that asks least of its user among those that cannot be told from the best, by
 /// a model of this reach; of equals the better. `possible` is what each gives on the machines that the
 /// record leaves possible, empty where none is known: a simple placement can be as good by the fit and
-/// far behind on most of these.
+/// far behind on most of these. On none of them may it be [`MOST_TOLERANCE`] behind the one that is best on
+/// average; where none is so near, that one is taken.
 pub fn least_effort<'a, T>(
     all: &'a [T],
     reach: f64,
@@ -111,11 +108,17 @@ pub fn least_effort<'a, T>(
     possible: impl Fn(&'a T) -> &'a [BytesPerSecond],
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
-    let ahead = all.iter().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
-    let best = worth(ahead);
+    let best = all.iter().map(&worth).max_by(f64::total_cmp)?;
+    let on_average = |it: &'a T| possible(it).iter().map(|it| it.0).sum::<f64>();
+    let ahead = match all.iter().any(|it| possible(it).is_empty()) {
+        true => (0..all.len()).max_by(|&a, &b| worth(&all[a]).total_cmp(&worth(&all[b]))),
+        false => {
+            (0..all.len()).max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))
+        }
+    }?;
     let holds = |it: &'a T| {
-        let mut both = possible(it).iter().zip(possible(ahead));
-        both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_BEHIND)
+        let mut both = possible(it).iter().zip(possible(&all[ahead]));
+        both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_TOLERANCE)
     };
     let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
     let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
@@ -137,14 +140,15 @@ pub fn least_effort<'a, T>(
     if asked.is_empty() {
         asked = near(&|_| true, best, MOST_OF_NODES);
     }
-    asked.into_iter().min_by(|&a, &b| {
+    let least = asked.into_iter().min_by(|&a, &b| {
         let (a, b) = (&all[a], &all[b]);
         let asked = |it: &T| {
             let Effort { kind, is_partial, initiators, .. } = effort(it);
             (kind, is_partial, initiators)
         };
         asked(a).cmp(&asked(b)).then(worth(b).total_cmp(&worth(a)))
-    })
+    });
+    least.or(Some(ahead))
 }
 
 /// No smaller gain is claimed.
@@ -355,8 +359,14 @@ mod tests {
         let all = |of_node| {
             [(Weighted, 141.0, false, on([150.0, 130.0])), (OneNode, 139.0, true, on(of_node))]
         };
-        assert_eq!(least_of(&all([150.0, 125.0])), 1);
-        assert_eq!(least_of(&all([150.0, 120.0])), 0);
+        assert_eq!(least_of(&all([150.0, 127.0])), 1);
+        assert_eq!(least_of(&all([150.0, 125.0])), 0);
+        // Ahead by the fit and not on average.
+        let ahead = [
+            (Weighted, 140.0, false, on([150.0, 130.0])),
+            (OneNode, 141.0, true, on([150.0, 120.0])),
+        ];
+        assert_eq!(least_of(&ahead), 0);
     }
 
     #[test]

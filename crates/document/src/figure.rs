@@ -4,7 +4,7 @@ use std::fmt;
 
 use nearfar_model::AccessTime;
 use nearfar_record::{Aggregate, CaseSummary, Estimate};
-use nearfar_units::{Quantity, format_significant};
+use nearfar_units::{Nanoseconds, Quantity, format_significant};
 use serde::{Serialize, Serializer};
 
 pub use nearfar_units::Unit;
@@ -143,6 +143,16 @@ impl Figure {
         let interval = estimate.interval.map(|ends| ends.map(U::in_unit));
         let figure = Self::new(estimate.value.in_unit(), interval, U::UNIT);
         match estimate.confidence {
+            Some(confidence) => figure.confident(confidence),
+            None => figure,
+        }
+    }
+
+    /// A time between machines, where nanoseconds would be tens of thousands.
+    pub fn microseconds(time: &Estimate<Nanoseconds>) -> Self {
+        let interval = time.interval.map(|ends| ends.map(|end| end.0 / 1e3));
+        let figure = Self::new(time.value.0 / 1e3, interval, Unit::Us);
+        match time.confidence {
             Some(confidence) => figure.confident(confidence),
             None => figure,
         }

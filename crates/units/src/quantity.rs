@@ -18,6 +18,9 @@ pub enum Unit {
     /// Nanoseconds.
     #[serde(rename = "ns")]
     Ns,
+    /// Microseconds: times between machines.
+    #[serde(rename = "us")]
+    Us,
     /// Seconds.
     #[serde(rename = "s")]
     S,
@@ -36,6 +39,7 @@ impl Unit {
             Self::GbPerS => "GB/s",
             Self::GflopPerS => "GFLOP/s",
             Self::Ns => "ns",
+            Self::Us => "us",
             Self::S => "s",
             Self::PerS => "1/s",
             Self::One => "",

@@ -75,7 +75,7 @@ pub(crate) fn quantity(unit: Unit) -> &'static str {
         Unit::GbPerS => "bandwidth",
         Unit::GflopPerS => "arithmetic",
         Unit::Ns => "time of an access",
-        Unit::S => "time",
+        Unit::Us | Unit::S => "time",
         Unit::PerS => "rate",
         Unit::One => "ratio",
     }

@@ -63,7 +63,7 @@ fn set_words(set: &NetworkClasses, who: &Who) -> Option<String> {
 }
 
 fn latency_words(first: &PlacedLatency, model: &Network, who: &Who) -> String {
-    let time = |it: &PlacedLatency| Figure::of(&it.one_way).words();
+    let time = |it: &PlacedLatency| Figure::microseconds(&it.one_way).words();
     let least = format!(
         "A message of {} takes {} one way at least ({}",
         Bytes(first.message_bytes),
@@ -210,10 +210,14 @@ fn latency_matrix(model: &Network, who: &Who) -> Option<Table> {
     latencies.sort_by_key(|it| it.place);
     for it in latencies {
         let column = format!("node {}", it.place.memory_node);
-        grid.add(who.label(it.place.initiator), column, Cell::Figure(Figure::of(&it.one_way)));
+        grid.add(
+            who.label(it.place.initiator),
+            column,
+            Cell::Figure(Figure::microseconds(&it.one_way)),
+        );
     }
     let caption = format!("A message of {} one way, half a round trip", Bytes(first.message_bytes));
-    grid.table(caption, "who", Unit::Ns)
+    grid.table(caption, "who", Unit::Us)
 }
 
 fn class_table(model: &Network, who: &Who) -> Option<Table> {
