@@ -81,6 +81,10 @@ const MOST_OF_WEIGHTS: f64 = 0.01;
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
+/// On the average of the machines that the record leaves possible, a placement that is asked for in place of the
+/// best there may cost this.
+const MOST_AVERAGE_LOSS: f64 = 0.0075;
+
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
 pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
     let carried = |node: u32| {
@@ -99,8 +103,8 @@ pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) 
 /// The position of the one that asks least of its user among those that cannot be told from the best, by
 /// a model of this reach; of equals the better. `possible` is what each gives on the machines that the
 /// record leaves possible, empty where none is known: a simple placement can be as good by the fit and
-/// far behind on most of these. On none of them may it be [`MOST_TOLERANCE`] behind the one that is best on
-/// average; where none is so near, that one is taken.
+/// far behind on most of these. On their average it may be no more than [`MOST_AVERAGE_LOSS`] behind the best there;
+/// where none is so near, that best one is taken.
 pub fn least_effort<'a, T>(
     all: &'a [T],
     reach: f64,
@@ -109,17 +113,15 @@ pub fn least_effort<'a, T>(
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
     let best = all.iter().map(&worth).max_by(f64::total_cmp)?;
-    let on_average = |it: &'a T| possible(it).iter().map(|it| it.0).sum::<f64>();
-    let ahead = match all.iter().any(|it| possible(it).is_empty()) {
-        true => (0..all.len()).max_by(|&a, &b| worth(&all[a]).total_cmp(&worth(&all[b]))),
-        false => {
-            (0..all.len()).max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))
-        }
-    }?;
-    let holds = |it: &'a T| {
-        let mut both = possible(it).iter().zip(possible(&all[ahead]));
-        both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_TOLERANCE)
+    let is_known = all.iter().all(|it| !possible(it).is_empty());
+    // Of as many machines each, so that sums are compared.
+    let on_average = |it: &'a T| match is_known {
+        true => possible(it).iter().map(|it| it.0).sum(),
+        false => worth(it),
     };
+    let best_on_average = all.iter().map(&on_average).max_by(f64::total_cmp)?;
+    let holds =
+        |it: &'a T| !is_known || on_average(it) >= best_on_average * (1.0 - MOST_AVERAGE_LOSS);
     let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
     let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
         let least = of * (1.0 - reach.min(most));
@@ -148,7 +150,9 @@ pub fn least_effort<'a, T>(
         };
         asked(a).cmp(&asked(b)).then(worth(b).total_cmp(&worth(a)))
     });
-    least.or(Some(ahead))
+    least.or_else(|| {
+        (0..all.len()).max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))
+    })
 }
 
 /// No smaller gain is claimed.
@@ -356,17 +360,15 @@ mod tests {
     fn a_simple_placement_that_falls_behind_where_the_record_allows_it_is_not_taken() {
         use CandidateKind::{OneNode, Weighted};
         let on = |gb_per_s: [f64; 2]| gb_per_s.map(BytesPerSecond).to_vec();
-        let all = |of_node| {
-            [(Weighted, 141.0, false, on([150.0, 130.0])), (OneNode, 139.0, true, on(of_node))]
+        let all = |worth, of_node| {
+            [(Weighted, 141.0, false, on([150.0, 130.0])), (OneNode, worth, true, on(of_node))]
         };
-        assert_eq!(least_of(&all([150.0, 127.0])), 1);
-        assert_eq!(least_of(&all([150.0, 125.0])), 0);
+        assert_eq!(least_of(&all(139.0, [150.0, 128.0])), 1);
+        assert_eq!(least_of(&all(139.0, [150.0, 125.0])), 0);
         // Ahead by the fit and not on average.
-        let ahead = [
-            (Weighted, 140.0, false, on([150.0, 130.0])),
-            (OneNode, 141.0, true, on([150.0, 120.0])),
-        ];
-        assert_eq!(least_of(&ahead), 0);
+        assert_eq!(least_of(&all(142.0, [150.0, 125.0])), 0);
+        // Behind on one machine, and ahead on the other.
+        assert_eq!(least_of(&all(142.0, [160.0, 119.0])), 1);
     }
 
     #[test]
