@@ -81,10 +81,6 @@ const MOST_OF_WEIGHTS: f64 = 0.01;
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
-/// On the average of the machines that the record leaves possible, a placement that is asked for in place of the
-/// best there may cost this.
-const MOST_AVERAGE_LOSS: f64 = 0.0075;
-
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
 pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
     let carried = |node: u32| {
@@ -103,8 +99,8 @@ pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) 
 /// The position of the one that asks least of its user among those that cannot be told from the best, by
 /// a model of this reach; of equals the better. `possible` is what each gives on the machines that the
 /// record leaves possible, empty where none is known: a simple placement can be as good by the fit and
-/// far behind on most of these. On their average it may be no more than [`MOST_AVERAGE_LOSS`] behind the best there;
-/// where none is so near, that best one is taken.
+/// far behind on most of these. It may be [`MOST_TOLERANCE`] behind the one that is best on their average on
+/// none of them, or [`MOST_OF_NODES`] on that average; where none is so near, that best one is taken.
 pub fn least_effort<'a, T>(
     all: &'a [T],
     reach: f64,
@@ -119,9 +115,13 @@ pub fn least_effort<'a, T>(
         true => possible(it).iter().map(|it| it.0).sum(),
         false => worth(it),
     };
-    let best_on_average = all.iter().map(&on_average).max_by(f64::total_cmp)?;
-    let holds =
-        |it: &'a T| !is_known || on_average(it) >= best_on_average * (1.0 - MOST_AVERAGE_LOSS);
+    let positions = 0..all.len();
+    let ahead = positions.max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))?;
+    let holds = |it: &'a T| {
+        let mut both = possible(it).iter().zip(possible(&all[ahead]));
+        let is_near_on_each = both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_TOLERANCE);
+        is_near_on_each || on_average(it) >= on_average(&all[ahead]) * (1.0 - MOST_OF_NODES)
+    };
     let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
     let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {
         let least = of * (1.0 - reach.min(most));
@@ -150,9 +150,7 @@ pub fn least_effort<'a, T>(
         };
         asked(a).cmp(&asked(b)).then(worth(b).total_cmp(&worth(a)))
     });
-    least.or_else(|| {
-        (0..all.len()).max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))
-    })
+    least.or(Some(ahead))
 }
 
 /// No smaller gain is claimed.
@@ -363,7 +361,7 @@ mod tests {
         let all = |worth, of_node| {
             [(Weighted, 141.0, false, on([150.0, 130.0])), (OneNode, worth, true, on(of_node))]
         };
-        assert_eq!(least_of(&all(139.0, [150.0, 128.0])), 1);
+        assert_eq!(least_of(&all(139.0, [150.0, 127.0])), 1);
         assert_eq!(least_of(&all(139.0, [150.0, 125.0])), 0);
         // Ahead by the fit and not on average.
         assert_eq!(least_of(&all(142.0, [150.0, 125.0])), 0);
