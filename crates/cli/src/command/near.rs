@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use nearfar_advise::{DeviceAdvice, advise_device};
+use nearfar_advise::{DeviceAdvice, DeviceTraffic, advise_device};
 use nearfar_document::printable;
 use nearfar_machine::{CpuSet, Device, DeviceKind, LocalRank, Machine, NodeSet};
 use nearfar_model::RecordFigures;
@@ -34,9 +34,8 @@ struct Asked {
     bus_id: Option<String>,
     /// By firmware; empty when unknown.
     nodes: NodeSet,
-    is_accelerator: bool,
-    /// Whether a record can have copies to it, or messages through it.
-    is_measured: bool,
+    /// What a record can have measured of it.
+    traffic: Option<DeviceTraffic>,
 }
 
 /// The nodes next to `rank`, or to a device: by its PCIe address (`0000:3b:00.0`, or without its domain), by a
@@ -63,10 +62,17 @@ pub fn near(
     }
     let Asked { name, nodes, .. } = asked;
     if nodes.is_empty() {
-        let remedy = if asked.is_accelerator {
-            "`nearfar characterize --only devices` measures copies from every node, and --near goes by them"
-        } else {
-            "try --placement local:0 and the other nodes in turn, or `nearfar sensitivity -- COMMAND`"
+        let remedy = match asked.traffic {
+            Some(DeviceTraffic::Copies) => {
+                "`nearfar characterize --only devices` measures copies from every node, and --near goes by them"
+            }
+            Some(DeviceTraffic::Messages) => {
+                "`nearfar characterize --only network --peer HOST` measures messages from every node, and --near \
+                 goes by them"
+            }
+            None => {
+                "try --placement local:0 and the other nodes in turn, or `nearfar sensitivity -- COMMAND`"
+            }
         };
         bail!(
             "the system does not say which memory node {name} is next to (its numa_node is -1); {remedy}"
@@ -122,18 +128,20 @@ fn find(machine: &Machine, asked: &str) -> anyhow::Result<Asked> {
         is_named && (!is_adapter || device.kind == DeviceKind::Network)
     };
     if let Some(device) = machine.devices.iter().find(is_asked) {
-        let is_accelerator = device.kind == DeviceKind::Accelerator;
-        let nodes = device.nodes.clone();
-        let is_measured = is_accelerator || device.kind == DeviceKind::Network;
-        let bus_id = Some(device.bus_id.clone());
-        return Ok(Asked { name, bus_id, nodes, is_accelerator, is_measured });
+        let traffic = match device.kind {
+            DeviceKind::Accelerator => Some(DeviceTraffic::Copies),
+            DeviceKind::Network => Some(DeviceTraffic::Messages),
+            _ => None,
+        };
+        let (bus_id, nodes) = (Some(device.bus_id.clone()), device.nodes.clone());
+        return Ok(Asked { name, bus_id, nodes, traffic });
     }
     // Drivers are loaded only where the system itself knows no such name.
     let found =
         if is_adapter { Vec::new() } else { live_accelerators(machine).inputs.accelerators };
     if let Some(it) = found.iter().find(|it| it.id == name) {
         let (bus_id, nodes) = (it.bus_id.clone(), it.nodes.clone());
-        return Ok(Asked { name, bus_id, nodes, is_accelerator: true, is_measured: true });
+        return Ok(Asked { name, bus_id, nodes, traffic: Some(DeviceTraffic::Copies) });
     }
     let devices = machine.devices.iter().filter(|it| !is_adapter || it.kind == DeviceKind::Network);
     let names = devices.map(|device| match device.os_names.first() {
@@ -167,12 +175,11 @@ fn is_namespace(name: &str, controller: &str) -> bool {
 impl Asked {
     /// By measured copies or messages, where there are any.
     fn by_record(&self, machine: &Machine, named: Option<&Path>) -> anyhow::Result<Option<Near>> {
-        let asked = match &self.bus_id {
-            // Numbers are given anew to the devices that a job may see: an address stays.
-            Some(address) if self.is_measured => address,
-            None if self.is_measured => &self.name,
-            _ => return Ok(None),
-        };
+        if self.traffic.is_none() {
+            return Ok(None);
+        }
+        // Numbers are given anew to the devices that a job may see: an address stays.
+        let asked = self.bus_id.as_deref().unwrap_or(&self.name);
         let (path, record) = match record_file::read_named_or_newest(named) {
             Ok(found) => found,
             Err(error) if named.is_some() => return Err(error),
