@@ -234,7 +234,7 @@ pub enum Command {
     /// Looks for devices in a process of its own (used by `doctor` and `characterize`)
     #[command(hide = true)]
     ReadDevices {
-        /// The interface: cuda or opencl
+        /// The interface: cuda, hip or opencl
         backend: String,
     },
 }

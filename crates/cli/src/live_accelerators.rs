@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// What was found of the devices of this machine.
 pub struct LiveAccelerators {
-    /// Those that CUDA and OpenCL show, with the memory nodes next to them, and the interfaces that
+    /// Those that CUDA, HIP and OpenCL show, with the memory nodes next to them, and the interfaces that
     /// show none.
     pub inputs: DeviceInputs,
     /// Of these interfaces, the ones whose driver is there and fails.

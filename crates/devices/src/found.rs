@@ -2,8 +2,8 @@
 
 use nearfar_machine::{AbsentBackend, Accelerator, Backend};
 
-use crate::instruments::Instruments;
-use crate::{cuda, opencl};
+use crate::instruments::{Instruments, Interface};
+use crate::{opencl, streams};
 
 /// What all interfaces show.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,9 +64,14 @@ pub(crate) fn find_with(instruments: &Instruments) -> Found {
     found
 }
 
-fn find_of(instruments: &Instruments, backend: Backend) -> Result<Vec<Accelerator>, NoDevices> {
-    match backend {
-        Backend::Cuda => instruments.cuda.as_ref().map_err(Clone::clone).and_then(cuda::find),
-        Backend::Opencl => instruments.opencl.as_ref().map_err(Clone::clone).and_then(opencl::find),
+pub(crate) fn find_of(
+    instruments: &Instruments,
+    backend: Backend,
+) -> Result<Vec<Accelerator>, NoDevices> {
+    match instruments.of(backend) {
+        Interface::Streams(driver) => driver.as_ref().map_err(Clone::clone).and_then(streams::find),
+        Interface::Opencl(functions) => {
+            functions.as_ref().map_err(Clone::clone).and_then(opencl::find)
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Copies between the host's memory and devices, and from one device to another, by CUDA and
-//! by OpenCL; and workloads that devices compute, by OpenCL.
+//! Copies between the host's memory and devices, and from one device to another, by CUDA, HIP and
+//! OpenCL; and workloads that devices compute, by OpenCL.
 //!
 //! The drivers are loaded when they are first asked for: the crate builds without a toolkit and
 //! runs where there is no driver. Each interface is a table of the C functions that are used, so
@@ -9,7 +9,6 @@
 
 mod bus_id;
 mod content;
-mod cuda;
 mod device_error;
 mod device_workload;
 mod found;
@@ -17,6 +16,7 @@ mod host_pages;
 mod instruments;
 mod library;
 mod opencl;
+mod streams;
 mod transfer;
 
 pub use bus_id::normalized_bus_id;

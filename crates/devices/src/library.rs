@@ -15,21 +15,45 @@ pub(crate) fn load(names: &[&str]) -> Result<Library, NoDevices> {
              dynamically",
         ));
     }
-    let mut first = None;
+    // Of several that cannot be loaded one that is there says more than one that is not.
+    let mut told: Option<NoDevices> = None;
     for name in names {
         // SAFETY: what runs is the initialisation of an installed driver. It is never unloaded
         // (its users keep it for as long as the process lives), so nothing of it runs at the end.
         match unsafe { Library::new(*name) } {
             Ok(library) => return Ok(library),
-            Err(error) => first = first.or(Some((*name, error))),
+            Err(error) => {
+                let why = refusal(name, &error);
+                told = match told {
+                    Some(first) if first.is_broken || !why.is_broken => Some(first),
+                    _ => Some(why),
+                };
+            }
         }
     }
-    let Some((name, error)) = first else { return Err(NoDevices::absent("no library was named")) };
-    // What the system says is the error's source.
-    let why = error.source().map_or_else(|| error.to_string(), |source| source.to_string());
-    // A library that the driver needs and that is not there is named itself.
-    let is_absent = why.contains(name) && why.contains("No such file");
-    Err(NoDevices { reason: why, is_broken: !is_absent })
+    Err(told.unwrap_or_else(|| NoDevices::absent("no library was named")))
+}
+
+/// Why a library cannot be loaded. What the system says is the error's source; a library that the
+/// driver needs and that is not there is named itself.
+fn refusal(name: &str, error: &libloading::Error) -> NoDevices {
+    let reason = error.source().map_or_else(|| error.to_string(), |source| source.to_string());
+    let is_absent = reason.contains(name) && reason.contains("No such file");
+    NoDevices { reason, is_broken: !is_absent }
+}
+
+/// Finds a function in a library.
+///
+/// # Safety
+///
+/// The type is the one that the interface's header declares for the symbol.
+pub(crate) unsafe fn symbol_of<Function: Copy>(
+    library: &Library,
+    symbol: &str,
+) -> Result<Function, String> {
+    // SAFETY: by the caller.
+    let found = unsafe { library.get::<Function>(symbol.as_bytes()) };
+    found.map(|found| *found).map_err(|_| format!("it has no function {symbol}"))
 }
 
 /// A table of C functions: name, symbol, arguments, result.
@@ -51,8 +75,7 @@ macro_rules! function_table {
                         type Function = unsafe extern "C" fn($($argument),*) -> $result;
                         // SAFETY: the type is the one that the interface's header declares for
                         // the symbol.
-                        let found = unsafe { library.get::<Function>($symbol.as_bytes()) };
-                        *found.map_err(|_| format!("it has no function {}", $symbol))?
+                        unsafe { $crate::library::symbol_of::<Function>(library, $symbol) }?
                     },)*
                 })
             }

@@ -4,14 +4,14 @@ use std::ffi::c_void;
 use std::fmt;
 use std::rc::Rc;
 
-use nearfar_machine::{Accelerator, Backend, HostMemory, TransferDirection};
+use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 
 use crate::content::{Hash, fill_with_pattern, first_difference, invert};
 use crate::device_error::{DeviceError, Kind};
 use crate::found::NoDevices;
 use crate::host_pages::HostPages;
-use crate::instruments::Instruments;
-use crate::{cuda, opencl};
+use crate::instruments::{Instruments, Interface};
+use crate::{opencl, streams};
 
 /// Words that are filled or compared at a time (1 MiB).
 const PIECE: usize = 1 << 17;
@@ -49,7 +49,7 @@ impl fmt::Debug for Transfer<'_> {
 
 /// The copies of one step, by interface.
 enum Copies {
-    Cuda(cuda::Copies),
+    Streams(streams::Copies),
     Opencl(opencl::Copies),
 }
 
@@ -132,14 +132,14 @@ impl<'a> Transfer<'a> {
         if routes.iter().any(|route| route.bytes == 0) {
             return Err(failed(&device, "there is nothing to copy"));
         }
-        let copies = match accelerator.backend {
-            Backend::Cuda => {
-                let functions = usable(&instruments.cuda, &device)?;
-                let context = Rc::new(cuda::Context::open(functions, accelerator, &device)?);
-                Copies::Cuda(cuda::Copies::with_host(context, &routes, pinned)?)
+        let copies = match instruments.of(accelerator.backend) {
+            Interface::Streams(driver) => {
+                let driver = usable(driver, &device)?;
+                let context = Rc::new(streams::Context::open(driver, accelerator, &device)?);
+                Copies::Streams(streams::Copies::with_host(context, &routes, pinned)?)
             }
-            Backend::Opencl => {
-                let functions = usable(&instruments.opencl, &device)?;
+            Interface::Opencl(functions) => {
+                let functions = usable(functions, &device)?;
                 let context = opencl::Context::open(functions, &[(accelerator, &device)])?;
                 Copies::Opencl(opencl::Copies::with_host(context, &routes, pinned)?)
             }
@@ -150,7 +150,7 @@ impl<'a> Transfer<'a> {
     /// Gets ready to copy this many bytes, in whole words of 8, from one device's memory to
     /// another's.
     ///
-    /// CUDA's driver copies directly where one device reaches the other, and by way of the host's
+    /// CUDA and HIP copy directly where one device reaches the other, and by way of the host's
     /// memory where none does. OpenCL knows buffers and not where they lie: one is copied on the
     /// sender and then moved to the receiver, and the two have no common clock.
     ///
@@ -191,15 +191,15 @@ impl<'a> Transfer<'a> {
         if from.number == to.number {
             return Err(failed(&both, "a device is no peer of itself"));
         }
-        let copies = match from.backend {
-            Backend::Cuda => {
-                let functions = usable(&instruments.cuda, &both)?;
-                let sender = Rc::new(cuda::Context::open(functions, from, &sender)?);
-                let receiver = Rc::new(cuda::Context::open(functions, to, &receiver)?);
-                Copies::Cuda(cuda::Copies::with_peer(sender, receiver, bytes)?)
+        let copies = match instruments.of(from.backend) {
+            Interface::Streams(driver) => {
+                let driver = usable(driver, &both)?;
+                let sender = Rc::new(streams::Context::open(driver, from, &sender)?);
+                let receiver = Rc::new(streams::Context::open(driver, to, &receiver)?);
+                Copies::Streams(streams::Copies::with_peer(sender, receiver, bytes)?)
             }
-            Backend::Opencl => {
-                let functions = usable(&instruments.opencl, &both)?;
+            Interface::Opencl(functions) => {
+                let functions = usable(functions, &both)?;
                 let context =
                     opencl::Context::open(functions, &[(from, &sender), (to, &receiver)])?;
                 Copies::Opencl(opencl::Copies::with_peer(context, bytes)?)
@@ -241,7 +241,7 @@ impl<'a> Transfer<'a> {
         self.usable()?;
         self.copied = true;
         let copied = match &mut self.copies {
-            Copies::Cuda(copies) => copies.run(),
+            Copies::Streams(copies) => copies.run(),
             Copies::Opencl(copies) => copies.run(),
         };
         self.kept(copied.map(|device_ns| Copied { device_ns }))
@@ -319,7 +319,7 @@ impl Copies {
     fn write(&mut self, memory: usize, word: usize, words: &[u64]) -> Result<(), DeviceError> {
         let at = word * size_of::<u64>();
         match self {
-            Self::Cuda(copies) => copies.write(memory, at, words),
+            Self::Streams(copies) => copies.write(memory, at, words),
             Self::Opencl(copies) => copies.write(memory, at, words),
         }
     }
@@ -327,7 +327,7 @@ impl Copies {
     fn read(&mut self, memory: usize, word: usize, words: &mut [u64]) -> Result<(), DeviceError> {
         let at = word * size_of::<u64>();
         match self {
-            Self::Cuda(copies) => copies.read(memory, at, words),
+            Self::Streams(copies) => copies.read(memory, at, words),
             Self::Opencl(copies) => copies.read(memory, at, words),
         }
     }

@@ -9,10 +9,21 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use nearfar_devices::{Kind, Transfer, find_accelerators};
+use nearfar_devices::{Kind, Transfer, find_accelerators, find_accelerators_of};
 use nearfar_machine::{Accelerator, Backend, HostMemory, TransferDirection};
 
 const CASE: &str = "NEARFAR_DEVICES_TEST_CASE";
+
+/// What the drivers' libraries are called.
+const BROKEN: [&str; 7] = [
+    "libOpenCL.so.1",
+    "libOpenCL.so",
+    "libcuda.so.1",
+    "libcuda.so",
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
+];
 
 /// PoCL's name for its platform.
 const POCL: &str = "Portable Computing Language";
@@ -28,7 +39,7 @@ fn main() -> ExitCode {
             let (broken, empty) = (scratch.path().join("broken"), scratch.path().join("empty"));
             fs::create_dir(&broken).unwrap();
             fs::create_dir(&empty).unwrap();
-            for library in ["libOpenCL.so.1", "libOpenCL.so", "libcuda.so.1", "libcuda.so"] {
+            for library in BROKEN {
                 fs::write(broken.join(library), "no library").unwrap();
             }
             run("one_device", scratch.path(), &[]);
@@ -36,11 +47,13 @@ fn main() -> ExitCode {
             run("two_devices", scratch.path(), &[("POCL_DEVICES", "pthread pthread")]);
             run("broken", scratch.path(), &[("LD_LIBRARY_PATH", broken.to_str().unwrap())]);
             run("no_platform", scratch.path(), &[("OCL_ICD_VENDORS", empty.to_str().unwrap())]);
-            println!("devices: 4 cases passed");
+            run("hip", scratch.path(), &[]);
+            println!("devices: 5 cases passed");
         }
         Ok("one_device") => copies_with_the_host_arrive(&pocl_devices()[0]),
         Ok("two_devices") => copies_between_devices_arrive(&pocl_devices()),
         Ok("broken") => broken_libraries_are_told_of(),
+        Ok("hip") => the_runtime_of_hip_answers(),
         Ok("no_platform") => a_loader_without_drivers_is_told_of(),
         Ok(other) => panic!("no case {other}"),
     }
@@ -181,11 +194,29 @@ fn broken_libraries_are_told_of() {
     let found = find_accelerators();
     assert_eq!(found.accelerators, []);
     assert_eq!(found.broken, Backend::ALL, "a library that is there and cannot be loaded");
-    for (backend, library) in [(Backend::Cuda, "libcuda.so.1"), (Backend::Opencl, "libOpenCL.so.1")]
-    {
+    for (backend, library) in [
+        (Backend::Cuda, "libcuda.so.1"),
+        (Backend::Hip, "libamdhip64.so"),
+        (Backend::Opencl, "libOpenCL.so.1"),
+    ] {
         let absent = found.absent.iter().find(|absent| absent.backend == backend).unwrap();
         assert!(absent.reason.contains(library), "{}", absent.reason);
         assert!(absent.reason.contains("cannot be loaded"), "{}", absent.reason);
+    }
+}
+
+/// AMD's own, with all functions that are asked of it; most machines have no device of its.
+fn the_runtime_of_hip_answers() {
+    match find_accelerators_of(Backend::Hip) {
+        Err(why) => {
+            assert!(
+                why.reason.starts_with("AMD's HIP runtime shows no device (hipError"),
+                "needs libamdhip64-dev: scripts/install-packages devices ({})",
+                why.reason
+            );
+            assert!(!why.is_broken);
+        }
+        Ok(devices) => assert!(devices.iter().all(|it| it.id.starts_with("hip"))),
     }
 }
 

@@ -12,13 +12,15 @@ use crate::index_set::NodeSet;
 pub enum Backend {
     /// NVIDIA's CUDA driver.
     Cuda,
+    /// AMD's HIP runtime (ROCm).
+    Hip,
     /// Khronos' OpenCL.
     Opencl,
 }
 
 impl Backend {
-    /// All, the one that is preferred for a device of both first.
-    pub const ALL: [Self; 2] = [Self::Cuda, Self::Opencl];
+    /// All, the one that is preferred for a device of two first.
+    pub const ALL: [Self; 3] = [Self::Cuda, Self::Hip, Self::Opencl];
 }
 
 /// A device that can be copied to. One that two interfaces show is there twice.

@@ -73,11 +73,18 @@ fn absence_check(machine: &Machine, absent: &AbsentBackend, is_broken: bool) -> 
              loaded anew (restart the machine), and a container the host's driver",
             "install NVIDIA's driver; in a container, have it show its devices",
         ),
+        Backend::Hip => (
+            "HIP",
+            "see whether `rocminfo` answers: it tells a driver that is not loaded from a user who may \
+             not open /dev/kfd (groups render and video)",
+            "install ROCm's HIP runtime and have the user in the groups render and video; in a \
+             container, have it show /dev/kfd and /dev/dri",
+        ),
         Backend::Opencl => (
             "OpenCL",
             "see whether `clinfo` answers: the files in /etc/OpenCL/vendors name the drivers; mend \
              or remove the one that fails",
-            "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices",
+            "install a driver of theirs for OpenCL; in a container, have it show its devices",
         ),
     };
     let remedy = match (is_broken, without.is_empty()) {
@@ -90,11 +97,13 @@ fn absence_check(machine: &Machine, absent: &AbsentBackend, is_broken: bool) -> 
     Check { remedy, ..check(absent.backend.as_str(), standing, finding) }
 }
 
-/// Whether a PCIe device is one of those that an interface's main driver drives.
+/// Whether a PCIe device is one of those that an interface is made for. OpenCL is made for none: what
+/// it shows of others is said once, by theirs.
 fn is_made_for(backend: Backend, device: &Device) -> bool {
     let vendor = match backend {
         Backend::Cuda => "10de:",
-        Backend::Opencl => "1002:",
+        Backend::Hip => "1002:",
+        Backend::Opencl => return false,
     };
     let is_theirs = device.vendor_device.as_ref().is_some_and(|id| id.starts_with(vendor));
     device.kind == DeviceKind::Accelerator && is_theirs
@@ -179,7 +188,7 @@ mod tests {
     #[test]
     fn an_interface_without_a_device_is_fine_unless_the_machine_has_one_for_it() {
         let absent = Backend::ALL.map(|backend| AbsentBackend { backend, reason: "why".into() });
-        for (devices, cuda, opencl) in [
+        for (devices, cuda, hip) in [
             (&[][..], Standing::Fine, Standing::Fine),
             (&[("0000:3b:00.0", "10de:2330")], Standing::Warning, Standing::Fine),
             (&[("0000:c3:00.0", "1002:740f")], Standing::Fine, Standing::Warning),
@@ -187,7 +196,7 @@ mod tests {
         ] {
             let checks = check_accelerators(&machine(devices), &[], &absent, &[]);
             let standings: Vec<Standing> = checks.iter().map(|check| check.standing).collect();
-            assert_eq!(standings, [cuda, opencl], "{devices:?}");
+            assert_eq!(standings, [cuda, hip, Standing::Fine], "{devices:?}");
             for check in checks {
                 assert!(check.finding.ends_with(" shows no device: why"), "{check:?}");
                 let names_it = check.remedy.is_some_and(|remedy| remedy.contains(devices[0].0));
@@ -201,12 +210,16 @@ mod tests {
         let absent = Backend::ALL.map(|backend| AbsentBackend { backend, reason: "why".into() });
         for devices in [&[][..], &[("0000:3b:00.0", "10de:2330")]] {
             let checks = check_accelerators(&machine(devices), &[], &absent, &[Backend::Cuda]);
-            let [cuda, opencl] = &checks[..] else { panic!("{checks:?}") };
+            let [cuda, hip, opencl] = &checks[..] else { panic!("{checks:?}") };
             assert_eq!((cuda.standing, opencl.standing), (Standing::Warning, Standing::Fine));
+            assert_eq!(hip.standing, Standing::Fine);
             assert!(cuda.finding.ends_with("why"), "{cuda:?}");
             assert!(cuda.remedy.as_ref().is_some_and(|it| it.contains("nvidia-smi")), "{cuda:?}");
         }
         let checks = check_accelerators(&machine(&[]), &[], &absent, &Backend::ALL);
-        assert!(checks[1].remedy.as_ref().is_some_and(|it| it.contains("/etc/OpenCL/vendors")));
+        for (check, remedy) in checks.iter().zip(["nvidia-smi", "rocminfo", "/etc/OpenCL/vendors"])
+        {
+            assert!(check.remedy.as_ref().is_some_and(|it| it.contains(remedy)), "{check:?}");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub const EXPERIMENTS: [Choice<Experiment>; 12] = [
         Experiment::Exchange,
         "how long two CPUs take to hand a cache line to each other; in no suite: --only",
     ),
-    (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
+    (Experiment::Devices, "copies between every memory node and every device (CUDA, HIP, OpenCL)"),
     (Experiment::Network, "messages to and from another machine (--peer); in no suite: --only"),
     (
         Experiment::Workloads,

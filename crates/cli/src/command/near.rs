@@ -39,7 +39,7 @@ struct Asked {
 }
 
 /// The nodes next to `rank`, or to a device: by its PCIe address (`0000:3b:00.0`, or without its domain), by a
-/// name that the system has for it (`eth0` or `nic:eth0`, `nvme0`), or as an accelerator (`cuda0`, `cuda:0`).
+/// name that the system has for it (`eth0` or `nic:eth0`, `nvme0`), or as an accelerator (`cuda0`, `cuda:0`, `hip:1`).
 ///
 /// A device is near the nodes from which the copies of a record are the fastest, an adapter near those from which
 /// its messages are; else those that the firmware names. The record is the named one, or the newest of this machine,
@@ -161,7 +161,7 @@ fn find(machine: &Machine, asked: &str) -> anyhow::Result<Asked> {
 /// `cuda:0` as `cuda0`; addresses of PCIe keep their colons.
 fn without_colon(asked: &str) -> String {
     match asked.split_once(':') {
-        Some((word @ ("cuda" | "opencl" | "nvme"), number)) => format!("{word}{number}"),
+        Some((word @ ("cuda" | "hip" | "opencl" | "nvme"), number)) => format!("{word}{number}"),
         _ => asked.to_owned(),
     }
 }

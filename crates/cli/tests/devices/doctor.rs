@@ -45,11 +45,14 @@ fn doctor_says_why_an_interface_shows_no_device() {
     };
     assert!(finding(of_opencl).contains("CL_PLATFORM_NOT_FOUND_KHR"), "{of_opencl}");
     assert_eq!(of_opencl["standing"], "fine", "there is no driver, and nothing broken");
-    for library in ["libcuda.so.1", "libcuda.so", "libOpenCL.so.1", "libOpenCL.so"] {
+    let of_hip = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"];
+    let others = ["libcuda.so.1", "libcuda.so", "libOpenCL.so.1", "libOpenCL.so"];
+    for library in others.iter().chain(&of_hip) {
         fs::write(scratch.path().join(library), "no library").unwrap();
     }
     for (interface, words) in [
         ("cuda", ["CUDA shows no device: ", "libcuda.so.1) cannot be loaded: "]),
+        ("hip", ["HIP shows no device: ", "libamdhip64.so) cannot be loaded: "]),
         ("opencl", ["OpenCL shows no device: ", "libOpenCL.so.1) cannot be loaded: "]),
     ] {
         let checks = checks_of(interface, &[("LD_LIBRARY_PATH", folder)]);

@@ -53,7 +53,7 @@ fn installed_plugins_are_not_loaded() {
         run(command.args(["topo"]).env("LD_DEBUG", "files").env_remove("HWLOC_PLUGINS_PATH"));
     let said = text(&output.stderr);
     assert!(said.contains("libhwloc.so"), "{said:.1000}");
-    for library in ["/hwloc_", "libOpenCL", "libcuda", "libpocl", "libnvidia"] {
+    for library in ["/hwloc_", "libOpenCL", "libcuda", "libamdhip", "libpocl", "libnvidia"] {
         assert!(!said.contains(library), "{library}");
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn honest() -> Functions {
 }
 
 pub(super) fn instruments(opencl: Functions) -> Instruments {
-    Instruments { cuda: Err(NoDevices::absent("not asked for")), opencl: Ok(opencl) }
+    let none = || Err(NoDevices::absent("not asked for"));
+    Instruments { cuda: none(), hip: none(), opencl: Ok(opencl) }
 }
 
 /// A device of PoCL.

@@ -1,4 +1,4 @@
-//! Copies by CUDA's streams.
+//! Copies by streams.
 
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -85,36 +85,24 @@ impl Copies {
     }
 
     fn enqueue(&self, index: usize, way: &Way) -> Result<(), DeviceError> {
-        let functions = &self.context.functions;
+        let driver = &self.context.driver;
         let (memory, stream) = (&self.memories[index], way.stream.handle());
         let bytes = way.route.bytes;
         match way.route.toward {
-            Toward::Device { from } => {
+            Toward::Device { from } => self.context.call(driver.calls.queue_to_device, |queue| {
                 // SAFETY: the memory has as many bytes as the way, and so have the host's pages,
                 // which are borrowed until the stream was waited for.
-                let code =
-                    unsafe { (functions.queue_to_device)(memory.handle, from, bytes, stream) };
-                self.context.succeeded("cuMemcpyHtoDAsync", code)
-            }
-            Toward::Host { into } => {
+                unsafe { queue(memory.handle, from, bytes, stream) }
+            }),
+            Toward::Host { into } => self.context.call(driver.calls.queue_to_host, |queue| {
                 // SAFETY: as above; nobody looks at the pages before the stream was waited for.
-                let code = unsafe { (functions.queue_to_host)(into, memory.handle, bytes, stream) };
-                self.context.succeeded("cuMemcpyDtoHAsync", code)
-            }
+                unsafe { queue(into, memory.handle, bytes, stream) }
+            }),
             Toward::Peer => {
-                let receiver = &self.memories[1];
-                // SAFETY: both memories have this many bytes and are in the contexts beside them.
-                let code = unsafe {
-                    (functions.queue_to_peer)(
-                        receiver.handle,
-                        receiver.context.handle,
-                        memory.handle,
-                        memory.context.handle,
-                        bytes,
-                        stream,
-                    )
-                };
-                self.context.succeeded("cuMemcpyPeerAsync", code)
+                let of = |memory: &Memory| (memory.handle, memory.context.device);
+                let (to, from) = (of(&self.memories[1]), of(memory));
+                // SAFETY: both memories have this many bytes and are on the devices beside them.
+                self.context.told(unsafe { driver.queue_to_peer(to, from, bytes, stream) })
             }
         }
     }
@@ -127,15 +115,16 @@ impl Copies {
         words: &[u64],
     ) -> Result<(), DeviceError> {
         let memory = &self.memories[memory];
-        memory.context.make_current()?;
+        let context = &memory.context;
+        context.make_current()?;
         let (to, bytes) = (memory.handle + at as u64, size_of_val(words));
-        // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
-        let code =
-            unsafe { (memory.context.functions.copy_to_device)(to, words.as_ptr().cast(), bytes) };
-        memory.context.succeeded("cuMemcpyHtoD", code)?;
+        context.call(context.driver.calls.copy_to_device, |copy| {
+            // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
+            unsafe { copy(to, words.as_ptr().cast(), bytes) }
+        })?;
         // The call returns when the words are on their way, and the copies' streams do not wait
         // for them.
-        memory.context.wait()
+        context.wait()
     }
 
     /// Reads words out of a memory, outside of any measurement.
@@ -146,12 +135,13 @@ impl Copies {
         words: &mut [u64],
     ) -> Result<(), DeviceError> {
         let memory = &self.memories[memory];
-        memory.context.make_current()?;
+        let context = &memory.context;
+        context.make_current()?;
         let (from, bytes) = (memory.handle + at as u64, size_of_val(words));
-        // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were written.
-        let code = unsafe {
-            (memory.context.functions.copy_to_host)(words.as_mut_ptr().cast(), from, bytes)
-        };
-        memory.context.succeeded("cuMemcpyDtoH", code)
+        context.call(context.driver.calls.copy_to_host, |copy| {
+            // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were
+            // written.
+            unsafe { copy(words.as_mut_ptr().cast(), from, bytes) }
+        })
     }
 }

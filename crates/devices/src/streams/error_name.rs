@@ -1,14 +1,13 @@
-//! CUDA's errors: their names, and what they mean for a copy.
+//! Errors of CUDA and HIP, and what they mean for a copy. HIP numbers its errors as CUDA does.
 
-use std::ffi::{CStr, c_char};
-use std::ptr;
-
-use super::functions::{Functions, SUCCESS};
+use super::driver::{Driver, Refusal};
 use crate::device_error::{DeviceError, Kind};
 
 pub(super) const OUT_OF_MEMORY: i32 = 2;
 pub(super) const STUB_LIBRARY: i32 = 34;
 pub(super) const NO_DEVICE: i32 = 100;
+/// What `hipInit` says where there is no device.
+pub(super) const INVALID_DEVICE: i32 = 101;
 /// A second transfer between the same two devices meets it.
 pub(super) const PEER_ACCESS_ALREADY_ENABLED: i32 = 704;
 /// No device reaches that other one after all.
@@ -23,43 +22,49 @@ pub(super) const TOO_MANY_PEERS: i32 = 711;
 const LOST: [i32; 16] =
     [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 911];
 
-/// An error by its name in cuda.h, or by its number where the driver knows no name.
-pub(super) fn error_name(functions: &Functions, code: i32) -> String {
-    let mut name: *const c_char = ptr::null();
-    // SAFETY: `name` has room for the pointer.
-    let known = unsafe { (functions.error_name)(code, &raw mut name) };
-    if known != SUCCESS || name.is_null() {
-        return format!("CUDA's error {code}");
-    }
-    // SAFETY: the driver gave a string of its own, which ends in NUL and lives as long as it.
-    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
-}
-
-/// A call on a device that failed.
-pub(super) fn failure(functions: &Functions, device: &str, call: &str, code: i32) -> DeviceError {
-    let what = match code {
+/// A call on a device that failed; of a number of bytes where it had one.
+pub(super) fn failure(
+    driver: &Driver,
+    device: &str,
+    refusal: Refusal,
+    bytes: Option<usize>,
+) -> DeviceError {
+    let what = match refusal.code {
         OUT_OF_MEMORY => Kind::NoRoom,
         code if LOST.contains(&code) => Kind::Lost,
         _ => Kind::Failed,
     };
-    let name = error_name(functions, code);
-    DeviceError::new(what, format!("{device}: {call} failed: {name}"))
+    DeviceError::new(what, format!("{device}: {}", sentence(driver, refusal, bytes)))
+}
+
+/// `cuMemAlloc of 8 bytes failed: CUDA_ERROR_OUT_OF_MEMORY`.
+pub(super) fn sentence(
+    driver: &Driver,
+    Refusal { symbol, code }: Refusal,
+    bytes: Option<usize>,
+) -> String {
+    // The number of a symbol's version is nothing that documents of the interface speak of.
+    let call = symbol.trim_end_matches("_v2");
+    let of = bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
+    format!("{call}{of} failed: {}", driver.error_name(code))
 }
 
 #[cfg(test)]
 mod tests {
     use cudarc::driver::sys::CUresult as Header;
 
+    use super::super::calls::SUCCESS;
     use super::*;
 
     /// The other binding's numbers were made from NVIDIA's header.
     #[test]
-    fn numbers_are_those_of_the_header() {
+    fn numbers_are_those_of_cudas_header() {
         for (ours, header) in [
             (SUCCESS, Header::CUDA_SUCCESS),
             (OUT_OF_MEMORY, Header::CUDA_ERROR_OUT_OF_MEMORY),
             (STUB_LIBRARY, Header::CUDA_ERROR_STUB_LIBRARY),
             (NO_DEVICE, Header::CUDA_ERROR_NO_DEVICE),
+            (INVALID_DEVICE, Header::CUDA_ERROR_INVALID_DEVICE),
             (PEER_ACCESS_ALREADY_ENABLED, Header::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED),
             (PEER_ACCESS_UNSUPPORTED, Header::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED),
             (TOO_MANY_PEERS, Header::CUDA_ERROR_TOO_MANY_PEERS),
