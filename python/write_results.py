@@ -33,6 +33,11 @@ FORMATS = {
     "network-1": "NetworkModel",
     "placed-workloads-1": "WorkloadsModel",
     "advise-3": "AdvisedPlacement",
+    "advise-device-3": "AdvisedDevice",
+    "compare-2": "Comparison",
+    "predict-2": "PredictedProcesses",
+    "predict-roofline-2": "PlacedPrograms",
+    "predict-program-1": "PredictedProgram",
     "predict-flow-2": "PredictedStreams",
     "predict-curve-1": "PredictedAccesses",
     "predict-hybrid-2": "PredictedPlacements",
@@ -83,7 +88,10 @@ class Writer:
                 self.define(self.defs[of_def], own)
         if name:
             assert name not in self.classes and name not in self.aliases, name
-            self.add_class(root, name, base="(Answer)")
+            # What an answer has instead of another is None in it.
+            variants = [variant["properties"] for variant in root.get("oneOf", [])]
+            fields = {key: one for each in [root["properties"], *variants] for key, one in each.items()}
+            self.add_class({**root, "properties": fields}, name, base="(Answer)")
 
     def define(self, node: Node, name: str) -> None:
         if is_closed(node):

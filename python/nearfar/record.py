@@ -151,6 +151,32 @@ class Record:
         `gamma` says what a memory node has now (`DDR5-4800x8`), `phi` what the link to CXL memory is."""
         return answer(results.ChangedMachine, self._read.predict_change(change, gamma, phi))
 
+    def predict_program(
+        self, program: Path, *, copies: int = 1, gb_per_s: float = 0.0, read_share: float = 1.0
+    ) -> results.PredictedProgram:
+        """A program's time at every placement: of a file by `nearfar profile --pressure --out FILE`, or of a workload
+        (`@cg.A`) by the traffic that it declares; with copies of itself, beside traffic of this rate."""
+        told = self._read.predict_program(program, copies, gb_per_s * 1e9, read_share)
+        return answer(results.PredictedProgram, told)
+
+    def predict_points(self, *points: Union[float, tuple[float, Optional[float]]]) -> results.PlacedPrograms:
+        """Where programs lie below the roofs: each its FLOPs per byte that the cores request, and GFLOP/s if known."""
+        pairs = [point if isinstance(point, tuple) else (point, None) for point in points]
+        return answer(results.PlacedPrograms, self._read.predict_points(pairs))
+
+    def predict_processes(self, *nodes: int) -> results.PredictedProcesses:
+        """What processes get by the record's classes, the data of each on one of these memory nodes."""
+        return answer(results.PredictedProcesses, self._read.predict_data(nodes))
+
+    def advise_device(self, device: str) -> results.AdvisedDevice:
+        """Which memory nodes copies to and from a device (`cuda0`), or messages through an adapter (`eth0`), are
+        fastest with."""
+        return answer(results.AdvisedDevice, self._read.advise_device(device))
+
+    def compare(self, other: Record, *, floor: Optional[float] = None) -> results.Comparison:
+        """What differs in another record, by more than noise and this part (0.02 unless given) explain."""
+        return answer(results.Comparison, self._read.compare(other._read, floor))
+
     def report(self, path: Path) -> None:
         """Writes a document in the form that the ending says: .html, .md, .tex, .json, .csv, .prom."""
         self._read.report(path)

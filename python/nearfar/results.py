@@ -285,7 +285,7 @@ class TheoreticalMaximum:
 
 @dataclass(frozen=True)
 class ClassesModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """The classes of a record."""
 
     schema: Literal["nearfar.classes/2"]
     """Name and version of this format."""
@@ -627,7 +627,7 @@ class Outcome5Unknown:
 
 @dataclass(frozen=True)
 class LatencyModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Times of an access of a record."""
 
     schema: Literal["nearfar.latency/2"]
     """Name and version of this format."""
@@ -1136,7 +1136,7 @@ class TransferBesideDevice:
 
 @dataclass(frozen=True)
 class ExchangeModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Times of a hand-over of a record."""
 
     schema: Literal["nearfar.exchange/1"]
     """Name and version of this format."""
@@ -1432,7 +1432,7 @@ class UnfittedGrid:
 
 @dataclass(frozen=True)
 class SharingModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Local and remote threads on one memory node (saad2022); `model RECORD sharing --json` prints it."""
 
     schema: Literal["nearfar.sharing/2"]
     """Name and version of this format."""
@@ -1763,7 +1763,7 @@ class ValidationPoint:
 
 @dataclass(frozen=True)
 class RooflineModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What limits each initiator at each arithmetic intensity (denoyelle2019)."""
 
     schema: Literal["nearfar.roofline/2"]
     """Name and version of this format."""
@@ -2090,7 +2090,7 @@ class OverlapValue:
 
 @dataclass(frozen=True)
 class HybridModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Loads and stores over a fast and a slow memory."""
 
     schema: Literal["nearfar.hybrid/2"]
     """Name and version of this format."""
@@ -2330,7 +2330,7 @@ class WidestRuns:
 
 @dataclass(frozen=True)
 class DistributionModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """How the runs of a record are distributed, and what affinity does to that (vladimirov2012); `model RECORD distribution --json` prints it."""
 
     schema: Literal["nearfar.distribution/2"]
     """Name and version of this format."""
@@ -2551,7 +2551,7 @@ class PlacementLimit:
 
 @dataclass(frozen=True)
 class FlowModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What streams get that share the parts of a machine."""
 
     schema: Literal["nearfar.flow/2"]
     """Name and version of this format."""
@@ -2730,7 +2730,7 @@ class StrategyTime:
 
 @dataclass(frozen=True)
 class StrategyModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Which way to place memory is expected to win, of the four of ribeiro2010."""
 
     schema: Literal["nearfar.strategy/2"]
     """Name and version of this format."""
@@ -2958,7 +2958,7 @@ class TransferTime:
 
 @dataclass(frozen=True)
 class DevicesModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What copies to and from devices mean."""
 
     schema: Literal["nearfar.devices/2"]
     """Name and version of this format."""
@@ -3156,7 +3156,7 @@ class WithoutCopyGain:
 
 @dataclass(frozen=True)
 class NetworkModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What a record says of messages to another machine."""
 
     schema: Literal["nearfar.network/1"]
     """Name and version of this format."""
@@ -3303,7 +3303,7 @@ class WorkloadStrategies:
 
 @dataclass(frozen=True)
 class WorkloadsModel(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """The workloads of a record."""
 
     schema: Literal["nearfar.placed-workloads/1"]
     """Name and version of this format."""
@@ -3555,7 +3555,7 @@ class Verification:
     """Median over rounds of time without it / time under it: above 1 it is faster. Of the two runs of a round, because what else the machine does changes more slowly than that."""
     interval: tuple[float, float]
     """Interval of the ratio, 95 % with all looks together."""
-    verdict: Verdict
+    verdict: AdviseVerdict
     """What that means."""
 
 
@@ -3592,6 +3592,920 @@ class AdvisedPlacement(Answer):
     """Whether a program was faster for what is recommended for the last use; null where that was not asked, or there was nothing to compare."""
     not_verified: Optional[str]
     """Why nothing was compared that was to be; else null."""
+
+
+@dataclass(frozen=True)
+class DevicePlace:
+    """A memory node, with the host's threads next to it."""
+
+    memory_node: int
+    """The node of the host's pages."""
+    initiator: int
+    """The initiator of the host's threads."""
+    bytes: int
+    """Bytes of a copy, or of a message."""
+    to_device_gb_per_s: CaseSummary
+    """To the device, or through it to the peer."""
+    to_host_gb_per_s: CaseSummary
+    """From it."""
+    time_ratio: float
+    """Time of a copy or message there and one back / that of the fastest place; 1 for it."""
+    is_as_good: bool
+    """Whether it is as good as the fastest, as far as was measured: its time is longer by less than 5 %, or within both intervals."""
+
+
+@dataclass(frozen=True)
+class AdvisedDevice(Answer):
+    """Memory nodes by the copies between them and a device, or the messages through it; `advise RECORD --device DEVICE --json` prints it."""
+
+    schema: Literal["nearfar.advise-device/3"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    device_name: Optional[str]
+    """The device's name, or null."""
+    is_loopback: bool
+    """Whether messages went over loopback, which is no adapter."""
+    device: str
+    """The device, by interface and number; a network adapter by the system's name."""
+    traffic: DeviceTraffic
+    places: list[DevicePlace]
+    """The fastest first."""
+    not_ranked: list[int]
+    """Nodes, by their number, that are not ranked, because a way was not measured there."""
+    command: Optional[str]
+    """The command that applies the first place; null where there is one place, or all are as good."""
+
+
+@dataclass(frozen=True)
+class CaseStandingRefused:
+    """The machine said no; why."""
+
+    refused: str
+
+
+@dataclass(frozen=True)
+class CaseStandingOmitted:
+    """Not asked for, or not applicable; why."""
+
+    omitted: str
+
+
+@dataclass(frozen=True)
+class CommonShift:
+    """What all figures of a group have in common."""
+
+    gain_ratio: float
+    """Median over the cases of B / A for bandwidth and arithmetic, of A / B for times: above 1 where B is better."""
+    interval: tuple[float, float]
+    """Its 95 % interval."""
+    verdict: CompareVerdict
+    """What it means."""
+
+
+@dataclass(frozen=True)
+class ComparedCase0:
+    """Useful bytes of all actors together."""
+
+    case: str
+    """Its id in the first record."""
+    b_case: str
+    """Its id in the second."""
+    group: ComparedGroup
+    """With which cases it is compared."""
+    a_rounds: int
+    """Rounds in the first."""
+    b_rounds: int
+    """Rounds in the second."""
+    ratio: float
+    """b / a."""
+    interval: tuple[float, float]
+    """Its 95 % interval, of this case by itself."""
+    score: float
+    """How far from what its group has in common, as standard deviations of a normal number; above 0 where the second is better."""
+    verdict: CompareVerdict
+    """What that means."""
+    a_gb_per_s: float
+    b_gb_per_s: float
+
+
+@dataclass(frozen=True)
+class ComparedCase1:
+    """Floating-point operations of all actors together."""
+
+    case: str
+    """Its id in the first record."""
+    b_case: str
+    """Its id in the second."""
+    group: ComparedGroup
+    """With which cases it is compared."""
+    a_rounds: int
+    """Rounds in the first."""
+    b_rounds: int
+    """Rounds in the second."""
+    ratio: float
+    """b / a."""
+    interval: tuple[float, float]
+    """Its 95 % interval, of this case by itself."""
+    score: float
+    """How far from what its group has in common, as standard deviations of a normal number; above 0 where the second is better."""
+    verdict: CompareVerdict
+    """What that means."""
+    a_gflop_per_s: float
+    b_gflop_per_s: float
+
+
+@dataclass(frozen=True)
+class ComparedCase2:
+    """Of an access of the case's chase: less is better."""
+
+    case: str
+    """Its id in the first record."""
+    b_case: str
+    """Its id in the second."""
+    group: ComparedGroup
+    """With which cases it is compared."""
+    a_rounds: int
+    """Rounds in the first."""
+    b_rounds: int
+    """Rounds in the second."""
+    ratio: float
+    """b / a."""
+    interval: tuple[float, float]
+    """Its 95 % interval, of this case by itself."""
+    score: float
+    """How far from what its group has in common, as standard deviations of a normal number; above 0 where the second is better."""
+    verdict: CompareVerdict
+    """What that means."""
+    a_ns: float
+    b_ns: float
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """A part of the machine that cases which differ have in common."""
+
+    place: Place
+    verdict: CompareVerdict
+    """Whether they are worse or better."""
+    cases: int
+    """Cases with this verdict that use the part."""
+    cases_of_part: int
+    """Compared cases that use the part."""
+    gain_ratio: float
+    """Median over them of B / A, of times A / B: above 1 where B is better."""
+
+
+@dataclass(frozen=True)
+class ComparedRole0:
+    """Useful bytes of all actors together."""
+
+    memory: Relation
+    """Where the memory lies."""
+    kernel: Optional[str]
+    """The kernel; null of the idle time of an access."""
+    threads: RoleThreads
+    a_pairs: int
+    """Pairs of the first machine."""
+    b_pairs: int
+    """Of the second."""
+    ratio: float
+    """b / a."""
+    a_gb_per_s: float
+    b_gb_per_s: float
+
+
+@dataclass(frozen=True)
+class ComparedRole1:
+    """Floating-point operations of all actors together."""
+
+    memory: Relation
+    """Where the memory lies."""
+    kernel: Optional[str]
+    """The kernel; null of the idle time of an access."""
+    threads: RoleThreads
+    a_pairs: int
+    """Pairs of the first machine."""
+    b_pairs: int
+    """Of the second."""
+    ratio: float
+    """b / a."""
+    a_gflop_per_s: float
+    b_gflop_per_s: float
+
+
+@dataclass(frozen=True)
+class ComparedRole2:
+    """Of an access of the case's chase: less is better."""
+
+    memory: Relation
+    """Where the memory lies."""
+    kernel: Optional[str]
+    """The kernel; null of the idle time of an access."""
+    threads: RoleThreads
+    a_pairs: int
+    """Pairs of the first machine."""
+    b_pairs: int
+    """Of the second."""
+    ratio: float
+    """b / a."""
+    a_ns: float
+    b_ns: float
+
+
+@dataclass(frozen=True)
+class EnvironmentDifference:
+    """Something that is not the same in both records."""
+
+    name: str
+    a: Optional[str]
+    """In the first record; `None` where it does not know."""
+    b: Optional[str]
+    """In the second; `None` where it does not know."""
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """What the cases of a group show together."""
+
+    group: ComparedGroup
+    cases: int
+    """Cases with figures in both records."""
+    a_noise: float
+    """Relative standard deviation of a round that the cases have in common, of the first record."""
+    b_noise: float
+    """Of the second."""
+    excess: float
+    """How much more the cases' ratios scatter than their rounds explain: 1 where they do not; as much of it as may be noise."""
+    shift: Optional[CommonShift]
+    """What all have in common; `None` where they are too few, or do not agree."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The record that figures are from."""
+
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+
+
+@dataclass(frozen=True)
+class PlaceMemory:
+    """A memory node, whoever accesses it."""
+
+    part: Literal["memory"]
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class PlaceInitiator:
+    """The cores of an initiator, whatever they access."""
+
+    part: Literal["initiator"]
+    initiator: int
+
+
+@dataclass(frozen=True)
+class PlaceCpuGroup:
+    """One group of CPUs of several in its initiator, whatever it accesses."""
+
+    part: Literal["cpu_group"]
+    cpu_group: int
+    """Its number among its kind."""
+    initiator: int
+
+
+@dataclass(frozen=True)
+class PlacePackageLink:
+    """All pairs of two packages, both ways."""
+
+    part: Literal["package_link"]
+    from_package: int
+    """The lower package."""
+    to_package: int
+    """The higher package."""
+
+
+@dataclass(frozen=True)
+class PlacePackageToPackage:
+    """What one package asks of the memory of another."""
+
+    part: Literal["package_to_package"]
+    from_package: int
+    """The package of the cores."""
+    to_package: int
+    """The package of the memory."""
+
+
+@dataclass(frozen=True)
+class PlaceInitiatorToPackage:
+    """What one initiator asks of the memory of another package."""
+
+    part: Literal["initiator_to_package"]
+    initiator: int
+    to_package: int
+    """The package of the memory."""
+
+
+@dataclass(frozen=True)
+class PlacePath:
+    """What one initiator asks of one memory node that is not its own."""
+
+    part: Literal["path"]
+    initiator: int
+    memory_node: int
+
+
+@dataclass(frozen=True)
+class UncomparedCase:
+    """A case that is not compared."""
+
+    case: str
+    """Its id in the first record that knows it."""
+    a: CaseStanding
+    """How it stands in the first record."""
+    b: CaseStanding
+    """How it stands in the second."""
+
+
+@dataclass(frozen=True)
+class Comparison(Answer):
+    """Two records beside each other, a the first and b the second (docs/comparing.md); `compare A B --json` prints it."""
+
+    schema: Literal["nearfar.compare/2"]
+    """Name and version of this format."""
+    a: Origin
+    """The first record."""
+    b: Origin
+    """The second."""
+    environment: list[EnvironmentDifference]
+    """What differs around the measurements."""
+    findings: dict[str, int]
+    """Findings by verdict: cases, and groups by what they have in common."""
+    cases: list[ComparedCase]
+    """The cases that have figures in both, in the order of the first."""
+    not_compared: list[UncomparedCase]
+    groups: list[GroupComparison]
+    """What the cases of each group have in common, in the order of [`ComparedGroup`]."""
+    parts: list[ComparedPart]
+    """Parts of the machine that worse or better cases have in common, worse ones first."""
+    roles: list[ComparedRole]
+    """What both reach where memory lies alike, of machines with other nodes or groups of CPUs, or loops."""
+    floor: float
+    """A difference below this fraction does not matter."""
+    resolution: Optional[float]
+    """A loss that half of the compared cases would show; at least the floor. `None` where nothing was compared."""
+
+
+@dataclass(frozen=True)
+class MappedProcesses:
+    """All mappings of processes to places."""
+
+    places_are: PlaceKind
+    """What the places are."""
+    places: list[MappingPlace]
+    """The places, by their number."""
+    targets: list[Target]
+    """What each process accesses."""
+    outcomes: list[MappingOutcome]
+    """The mappings by their shares, the best first."""
+
+
+@dataclass(frozen=True)
+class MappingOutcome:
+    """The mappings that come to the same shares, and what their processes get."""
+
+    shares: list[float]
+    """Share of all accesses by class."""
+    d: float
+    """Sum of alpha x share (eq. 4.6): the mean of the processes' alphas."""
+    slowest_alpha: float
+    """Alpha of the process that gets least. With equal work it ends last, and so decides the time."""
+    mappings: int
+    """How many mappings there are of this kind, at most what 64 bits hold."""
+    example: list[int]
+    """One of them: the place of each process, by its position among the places."""
+    slowest_lone_gb_per_s: Optional[float]
+    """What the slowest process gets as if alone, or null."""
+    sum_lone_gb_per_s: Optional[float]
+    """Sum over processes of what each gets as if alone, or null."""
+
+
+@dataclass(frozen=True)
+class MappingPlace:
+    """Where a process may run."""
+
+    index: int
+    """The number of the group of CPUs or memory node; of places that were only counted, the position."""
+    cpu_node: Optional[int]
+    """The lowest node with CPUs of its initiator; null where it has none, or where places were only counted."""
+
+
+@dataclass(frozen=True)
+class PredictOutcomeUnknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class PlaceKindCpuGroups:
+    """Groups of CPUs of this kind, from which processes access memory."""
+
+    cpu_groups: GroupBy
+
+
+@dataclass(frozen=True)
+class ProgramAccess:
+    """Shares and what they give."""
+
+    shares: list[float]
+    """Share of the accesses by class; their sum is 1."""
+    d: float
+    """Sum of alpha x share (eq. 4.6): the paper's figure."""
+    d_serial: float
+    """1 / sum(share / alpha): accesses one after the other, no overlap."""
+    d_overlap: float
+    """1 / max(share / alpha): accesses to different classes overlap fully."""
+    d_gb_per_s: Optional[float]
+    """`d` x unit, or null."""
+    d_serial_gb_per_s: Optional[float]
+    """`d_serial` x unit, or null."""
+    d_overlap_gb_per_s: Optional[float]
+    """`d_overlap` x unit, or null."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one process accesses: a device, or a memory node."""
+
+    class_from: list[Optional[int]]
+    """Class in which it is reached, by place; null where that is not known, and then its process is not mapped to that place."""
+
+
+@dataclass(frozen=True)
+class PredictedProcesses(Answer):
+    """What programs get whose accesses are shared out over classes; `predict --json` prints it."""
+
+    schema: Literal["nearfar.predict/2"]
+    """Name and version of this format."""
+    alphas: list[float]
+    """Alpha of each class: a record's, the fastest first, or as given."""
+    alphas_are: AlphaKind
+    """What they are relative to."""
+    gamma: PredictOutcome
+    """The theoretical maximum."""
+    unit_gb_per_s: Optional[float]
+    """What an alpha of 1 stands for, or null."""
+    executor: Optional[Executor] = None
+    """Whether a machine was measured or simulated."""
+    host: Optional[str] = None
+    sealing: Optional[Seals] = None
+    """Whether the record is as it was written."""
+    started: Optional[str] = None
+    """When measuring began, UTC."""
+    programs: Optional[list[ProgramAccess]] = None
+    processes: Optional[MappedProcesses] = None
+
+
+@dataclass(frozen=True)
+class AtRoofs:
+    """The roofs of a sort that a program is at."""
+
+    sort: RoofSort
+    roofs: list[int]
+    """The nearest first."""
+    ratio: float
+    """What the program reaches / what the nearest allows."""
+
+
+@dataclass(frozen=True)
+class HybridRoof:
+    """The roof of one program over two memories."""
+
+    fast_node: int
+    """Node of the memory that should be faster."""
+    slow_node: int
+    fast_share: float
+    """Share of the program's bytes in the fast memory."""
+    gb_per_s: Optional[Estimate]
+    """What the hybrid model gives; null where an overlap that it needs is not known. Without an interval where the record does not tell how sure the model is."""
+    range_gb_per_s: Optional[tuple[float, float]]
+    """The lowest and the highest by the kinds of transfer that may take longest, which the interval holds; null as above."""
+    attainable_gflop_per_s: Optional[float]
+    """What is attainable below it and the ceiling; null as above."""
+    ratio: Optional[float]
+    """What the program reaches / attainable; null where either is not known."""
+    standing: Optional[HybridStanding]
+    """What that says; null where what the program reaches, or the interval, is not known."""
+    relative_rms: Optional[float]
+    """The hybrid model's relative RMS on points that it was not fitted to; null without such."""
+
+
+@dataclass(frozen=True)
+class PlacedProgram:
+    """A program on every initiator."""
+
+    program: Optional[str]
+    """The program's name; null where its point was given."""
+    intensity: IntensityKind
+    """Which bytes its intensity is of."""
+    flops_per_byte: float
+    """Its intensity, above 0."""
+    gflop_per_s: Optional[float]
+    """What the threads of one initiator reach, above 0; null where that is not known."""
+    initiators: list[Placement]
+    """On each initiator that has roofs."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A program below the roofs of an initiator."""
+
+    initiator: int
+    cpus: str
+    """A list such as `0-3,8`."""
+    ceiling_gflop_per_s: Optional[float]
+    """The ceiling; null without one."""
+    roofs: list[UnderRoof]
+    """Each roof in the order of the chart."""
+    hybrid_roofs: list[HybridRoof]
+    """Roofs of the program over two memories; empty where its shares were not given."""
+    lowest_above: Optional[int]
+    """Position of the lowest roof above the program; null without one."""
+    standing: Optional[Standing]
+    """What its place says; null where what it reaches is not known."""
+    is_like_first: bool
+    """Whether it stands to the roofs as on the first initiator, whatever their nodes."""
+    advice: list[PlacementAdvice]
+    """What to do; something at least."""
+
+
+@dataclass(frozen=True)
+class PlacementAdviceMeasureRoofs:
+    """Measure roofs: none of memory is known here."""
+
+    do: Literal["measure_roofs"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceSayWhatItReaches:
+    """Say what the program reaches: by its loads from memory it attains at most what the best of its roofs allows."""
+
+    do: Literal["say_what_it_reaches"]
+    best: int
+    worst: Optional[int]
+    """The lowest of several; null with one."""
+    factor: Optional[float]
+    """What the best allows / what the worst does; null with one."""
+
+
+@dataclass(frozen=True)
+class PlacementAdviceOnlyCompute:
+    """Compute better, not place better: no memory limits what it attains at most."""
+
+    do: Literal["only_compute"]
+    best: int
+    worst: Optional[int]
+    factor: Optional[float]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceReduceArithmetic:
+    """Compute better: it is at the ceiling."""
+
+    do: Literal["reduce_arithmetic"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceFindPages:
+    """Find out where its pages are and what else runs: it is at roofs of several sorts."""
+
+    do: Literal["find_pages"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceReuseCache:
+    """Do more with what a cache gives it."""
+
+    do: Literal["reuse_cache"]
+    at: AtRoofs
+
+
+@dataclass(frozen=True)
+class PlacementAdviceLeavePages:
+    """Leave its pages, which are as near as they can be."""
+
+    do: Literal["leave_pages"]
+    at: AtRoofs
+
+
+@dataclass(frozen=True)
+class PlacementAdviceInterleave:
+    """Interleave its pages, which are as near as they can be: their node is the limit."""
+
+    do: Literal["interleave"]
+    at: AtRoofs
+    over: list[int]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceMovePages:
+    """Move its pages to a node of the initiator."""
+
+    do: Literal["move_pages"]
+    at: AtRoofs
+    to: int
+    gain: float
+    """What it would reach there / what it reaches - 1."""
+
+
+@dataclass(frozen=True)
+class PlacementAdviceKeepPagesApart:
+    """Put each initiator's pages on its own memory."""
+
+    do: Literal["keep_pages_apart"]
+    at: AtRoofs
+    to: int
+    gain: float
+    """What it would reach so / what it reaches - 1."""
+    is_first_touch: bool
+    """Whether that comes about where each thread first touches what it will use."""
+    interleaved: list[int]
+    """What interleaving would give instead."""
+
+
+@dataclass(frozen=True)
+class PlacementAdviceLeavePlacement:
+    """Leave its pages: nothing that was measured promises more than the model can tell apart."""
+
+    do: Literal["leave_placement"]
+    at: AtRoofs
+
+
+@dataclass(frozen=True)
+class PlacementAdviceMeasureAgain:
+    """Measure again: so wide a band counts as at these roofs."""
+
+    do: Literal["measure_again"]
+    within: float
+    """How far from a roof, a fraction of it."""
+
+
+@dataclass(frozen=True)
+class PlacementAdviceCountRequestedBytes:
+    """Count other bytes or threads: it is above every roof."""
+
+    do: Literal["count_requested_bytes"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceCheckCounters:
+    """Look into the profile: it is above every roof of memory."""
+
+    do: Literal["check_counters"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceLookElsewhere:
+    """Look elsewhere before moving pages: it is between two roofs."""
+
+    do: Literal["look_elsewhere"]
+    above: Optional[int]
+    """Null for the ceiling."""
+    below: int
+
+
+@dataclass(frozen=True)
+class PlacementAdviceLookBeyondBandwidth:
+    """Look elsewhere: it is below every roof."""
+
+    do: Literal["look_beyond_bandwidth"]
+
+
+@dataclass(frozen=True)
+class PlacementAdviceDistrustRoof:
+    """Measure again: points refute the roof at or beside which it is."""
+
+    do: Literal["distrust_roof"]
+    roof: Optional[int]
+    """Null for the ceiling."""
+    by: Optional[RefutingPoints]
+    """The points that do; null without any."""
+
+
+@dataclass(frozen=True)
+class RefutingPoints:
+    """Points that refute a roof."""
+
+    roof: Roof
+    """The roof that they are below."""
+    is_local: Optional[bool]
+    relative_rms: float
+    worst_kernel: str
+    """The mix of the one that is farthest off."""
+    worst_ratio: float
+    """Measured / attainable of that one."""
+
+
+@dataclass(frozen=True)
+class StandingAtCeiling:
+    """Arithmetic limits."""
+
+    is_: Literal["at_ceiling"]
+
+
+@dataclass(frozen=True)
+class StandingAtRoofs:
+    """One of these limits, the nearest first."""
+
+    is_: Literal["at_roofs"]
+    roofs: list[int]
+
+
+@dataclass(frozen=True)
+class StandingAboveAll:
+    """Above all roofs that it is held against: they do not hold for it."""
+
+    is_: Literal["above_all"]
+
+
+@dataclass(frozen=True)
+class StandingBetween:
+    """Between two neighbouring roofs: below neither limits."""
+
+    is_: Literal["between"]
+    above: Optional[int]
+    """The next roof above; null where the ceiling is."""
+    below: int
+    """The next one below."""
+
+
+@dataclass(frozen=True)
+class StandingBelowAll:
+    """Below every roof: no bandwidth limits."""
+
+    is_: Literal["below_all"]
+
+
+@dataclass(frozen=True)
+class StandingRefuted:
+    """At or beside a roof that points refute: what limits cannot be told."""
+
+    is_: Literal["refuted"]
+    roof: Optional[int]
+    """Null for the ceiling."""
+
+
+@dataclass(frozen=True)
+class UnderRoof:
+    """One roof above or below a program."""
+
+    roof: Roof
+    is_local: Optional[bool]
+    """Whether the node is the initiator's own; null for a roof that is not one node's."""
+    kernel: str
+    """How memory is accessed."""
+    gb_per_s: Estimate
+    """Useful bytes of all threads of the initiator."""
+    attainable_gflop_per_s: float
+    """What it and the ceiling allow at the intensity."""
+    is_memory_bound: bool
+    """Whether bandwidth limits there, not arithmetic."""
+    ratio: Optional[float]
+    """What the program reaches / attainable; null where that is not known."""
+    is_near: bool
+    """Whether the program reaches what this roof allows, as far as the model can tell apart, and the roof is one that a verdict goes by: of loads, and of nodes that several initiators use that of most initiators. Never one that is refuted."""
+    is_refuted: bool
+    """Whether points of known intensity are so far off the roof that it predicts nothing."""
+
+
+@dataclass(frozen=True)
+class PlacedPrograms(Answer):
+    """Where programs lie below the roofs of a record's initiators (denoyelle2019); `predict RECORD --point .. --json` and `--profile FILE --json` print it."""
+
+    schema: Literal["nearfar.predict-roofline/2"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    load_share: Optional[float]
+    """Share of loads in the programs' bytes; null where it was not given."""
+    points: list[PlacedProgram]
+    commands: RoofCommands
+    """What would tell more."""
+
+
+@dataclass(frozen=True)
+class BoundShares:
+    """By how much a program's time would change, as parts of it: percent for a percent of each."""
+
+    compute: float
+    """Of core time."""
+    bandwidth: float
+    """Of the bandwidth."""
+    latency: float
+    """Of the time of an access without traffic."""
+
+
+@dataclass(frozen=True)
+class PredictProgramOutcomeUnknown:
+    unknown: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class PartEstimates:
+    """The parts of a program's time with their intervals."""
+
+    core_s: Estimate
+    """Time that does not depend on memory."""
+    exposed_lines: Estimate2
+    """Lines waited for one after the other."""
+    bytes: Estimate2
+    """Bytes that cross to the memory."""
+    read_share: Estimate2
+    """The share of reads in them."""
+    overlap: Estimate2
+    """How far core time and waiting overlap: 1 not at all."""
+    lines_under_way: Estimate2
+    """Lines fetched / those waited for one after the other: how many are under way at a time."""
+
+
+@dataclass(frozen=True)
+class PlaceTime:
+    """A program on the CPUs of an initiator with its memory on a node."""
+
+    initiator: int
+    memory_node: int
+    is_local: bool
+    """Whether the node is one of the initiator's own."""
+    is_home: bool
+    """Whether its runs were here."""
+    time_s: PredictProgramOutcome
+    """Its time; the interval is of what would be measured."""
+    measured_s: Optional[Estimate]
+    """What its runs took here: those of its profile, alone, or the record's own of a workload that only declares its traffic; null where there are none, or others run beside it."""
+    slowdown: Optional[Estimate2]
+    """`time_s` / its time alone where its runs were; null where either is not known."""
+    slowdown_by_alpha: Optional[float]
+    """The same by the rule that performance is relative alpha, the bandwidth of a pair / that of another (braithwaite2012, section 4.4); null where the record has no classes that hold both."""
+    depends_on: Optional[BoundShares]
+    """What its time depends on there; null without one."""
+    bound_by: Optional[BoundBy]
+    """The part that it depends on most."""
+    traffic_gb_per_s: Optional[float]
+    """What crosses for one copy; null without a time."""
+    access_ns: Optional[float]
+    """Time of an access meanwhile; null without a time."""
+    is_within_measured: bool
+    """Whether all that crosses is within what the record measured: beyond it the law stands alone."""
+
+
+@dataclass(frozen=True)
+class PredictedProgram(Answer):
+    """A program's time at each pair of an initiator and a node."""
+
+    schema: Literal["nearfar.predict-program/1"]
+    """Name and version of this format."""
+    host: str
+    started: str
+    """When measuring began, UTC."""
+    executor: Executor
+    """Whether a machine was measured or simulated."""
+    sealing: Seals
+    """Whether the record is as it was written."""
+    program: str
+    """The program."""
+    ran_on: str
+    """The host of its runs."""
+    is_same_machine: bool
+    """Whether the record is of that machine."""
+    copies: int
+    """Copies of it that run at the same time."""
+    beside_gb_per_s: float
+    """What others move to the same memory."""
+    beside_read_share: float
+    """The share of reads in that."""
+    parts: PartEstimates
+    """What its time is made of."""
+    measured_s: Optional[Estimate]
+    """Its runs alone; null where it has not run."""
+    places: list[PlaceTime]
+    """By time, the shortest first; those without one last."""
 
 
 @dataclass(frozen=True)
@@ -3678,7 +4592,7 @@ class PredictedStream:
 
 @dataclass(frozen=True)
 class PredictedStreams(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What streams get that run at the same time."""
 
     schema: Literal["nearfar.predict-flow/2"]
     """Name and version of this format."""
@@ -3739,7 +4653,7 @@ class PairLatency:
 
 @dataclass(frozen=True)
 class PredictedAccesses(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """Time of an access of each pair beside the same traffic."""
 
     schema: Literal["nearfar.predict-curve/1"]
     """Name and version of this format."""
@@ -3796,7 +4710,7 @@ class PredictHybridOutcomeUnknown:
 
 @dataclass(frozen=True)
 class PredictedPlacements(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What a program gets of a fast and a slow memory; `predict RECORD --load-share SHARE --json` prints it."""
 
     schema: Literal["nearfar.predict-hybrid/2"]
     """Name and version of this format."""
@@ -3873,7 +4787,7 @@ class Then2:
 
 @dataclass(frozen=True)
 class ChangedMachine(Answer):
-    """What `model RECORD NAME --json` prints."""
+    """What a change would do."""
 
     schema: Literal["nearfar.predict-what-if/1"]
     """Name and version of this format."""
@@ -4474,7 +5388,25 @@ AdviseMachinePart = Union[AdviseMachinePartPath, AdviseMachinePartController, Ad
 Pattern = Literal["shared", "private", "regular", "irregular"]
 Room = Union[RoomTooSmall, Literal["fits", "unknown"]]
 TakenFigure = Literal["threads", "working_set_bytes", "load_share", "accesses"]
-Verdict = Literal["faster", "slower", "same", "undecided"]
+AdviseVerdict = Literal["faster", "slower", "same", "undecided"]
+DeviceTraffic = Literal["copies", "messages"]
+CaseStanding = Union[CaseStandingRefused, CaseStandingOmitted, Literal["measured", "no_sample", "few_rounds", "only_disturbed", "no_work", "not_planned", "other_actors"]]
+ComparedCase = Union[ComparedCase0, ComparedCase1, ComparedCase2]
+ComparedGroup = Literal["memory", "unbound", "cores", "access_times"]
+ComparedRole = Union[ComparedRole0, ComparedRole1, ComparedRole2]
+Place = Union[PlaceMemory, PlaceInitiator, PlaceCpuGroup, PlacePackageLink, PlacePackageToPackage, PlaceInitiatorToPackage, PlacePath]
+RoleThreads = Literal["one", "all"]
+CompareVerdict = Literal["worse", "better", "unclear", "same"]
+AlphaKind = Literal["given", "absolute", "relative"]
+PredictOutcome = Union[TheoreticalMaximum, PredictOutcomeUnknown]
+PlaceKind = Union[PlaceKindCpuGroups, Literal["positions", "memory_nodes"]]
+HybridStanding = Literal["above", "at_memories", "at_ridge", "at_ceiling", "below"]
+IntensityKind = Literal["arithmetic", "operational"]
+PlacementAdvice = Union[PlacementAdviceMeasureRoofs, PlacementAdviceSayWhatItReaches, PlacementAdviceOnlyCompute, PlacementAdviceReduceArithmetic, PlacementAdviceFindPages, PlacementAdviceReuseCache, PlacementAdviceLeavePages, PlacementAdviceInterleave, PlacementAdviceMovePages, PlacementAdviceKeepPagesApart, PlacementAdviceLeavePlacement, PlacementAdviceMeasureAgain, PlacementAdviceCountRequestedBytes, PlacementAdviceCheckCounters, PlacementAdviceLookElsewhere, PlacementAdviceLookBeyondBandwidth, PlacementAdviceDistrustRoof]
+RoofSort = Literal["cache", "interleaved", "contended", "congested", "own", "far"]
+Standing = Union[StandingAtCeiling, StandingAtRoofs, StandingAboveAll, StandingBetween, StandingBelowAll, StandingRefuted]
+BoundBy = Literal["compute", "bandwidth", "latency"]
+PredictProgramOutcome = Union[Estimate, PredictProgramOutcomeUnknown]
 PredictFlowMachinePart = Union[PredictFlowMachinePartPath, PredictFlowMachinePartController, PredictFlowMachinePartIssue, PredictFlowMachinePartLink, PredictFlowMachinePartInitiatorLink, PredictFlowMachinePartChannels]
 PredictCurveOutcome = Union[Estimate, PredictCurveOutcomeUnknown]
 PredictHybridOutcome = Union[HeldOutErrors, PredictHybridOutcomeUnknown]

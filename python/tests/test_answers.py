@@ -67,6 +67,12 @@ def test_advice_and_predictions_are_typed_without_loss(records: list[nearfar.Rec
         record.predict_streams("cpus=0 mem=bind:0", "cpus=1 mem=bind:1"),
         record.predict_accesses(read_share=1.0, gb_per_s=10.0),
         knl.predict_placements(load_share=0.67, fast_shares=[0.5]),
+        record.predict_program("@cg.C"),
+        record.predict_program("@mg.C", copies=2, gb_per_s=5.0, read_share=0.5),
+        record.predict_points(0.5, (2.0, 10.0)),
+        record.predict_processes(0, 1),
+        record.advise_device("cuda1"),
+        record.compare(nearfar.simulate("two-socket-4-gpus", only=["pairs"], seed=7)),
     ]
     for answer in answers:
         assert plain(answer) == json.loads(answer.json)
@@ -98,6 +104,16 @@ def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.
         nearfar.simulate("amd-2p", suite="quik")
     with pytest.raises(nearfar.Error, match="there is no initiator 99"):
         records[0].advise(initiators=[99])
+    with pytest.raises(nearfar.Error, match="the record has no device cuda7; it has cuda0, "):
+        records[0].advise_device("cuda7")
+    with pytest.raises(nearfar.Error, match="'cgg' is no workload; did you mean 'cg'"):
+        records[0].predict_program("@cgg.A")
+    with pytest.raises(nearfar.Error, match="cannot open the profile .*no.json: No such file"):
+        records[0].predict_program(tmp_path / "no.json")
+    with pytest.raises(nearfar.Error, match="memory node 9 is in no class; .* nodes 0-"):
+        records[0].predict_processes(9)
+    with pytest.raises(nearfar.Error, match="nothing to compare: "):
+        records[0].compare(nearfar.simulate("knl-flat", only=["exchange"]))
 
 
 def test_a_record_is_read_and_reported(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ use std::fmt;
 
 use nearfar_machine::{HostMemory, NetworkAdapter, NodeSet, TransferDirection as Direction};
 use nearfar_model::{
-    CopyPlace, MessageFigures, RecordFigures, TransferFigures, largest_copies, largest_messages,
-    messages, transfers,
+    CopyPlace, Inapplicable, MessageFigures, RecordFigures, TransferFigures, largest_copies,
+    largest_messages, messages, transfers,
 };
-use nearfar_record::{CaseSummary, MessageDirection as Way};
+use nearfar_record::{CaseSummary, Experiment, MessageDirection as Way, Record};
 use serde::Serialize;
 
 /// The memory nodes of a machine by how fast a device copies to and from them.
@@ -113,6 +113,18 @@ pub enum DeviceAdviceError {
     Unknown { device: String, known: Vec<String> },
     #[error("no node has copies of pinned memory to {0} and back")]
     OneWay(String),
+}
+
+impl DeviceAdviceError {
+    /// In words, with what was tried to measure it or measures it.
+    pub fn of(&self, record: &Record) -> String {
+        let experiment = match self {
+            Self::NotMeasured(_) | Self::OneWay(_) => Experiment::Devices,
+            Self::NoMessages { known: None, .. } | Self::OneWayMessages(_) => Experiment::Network,
+            Self::Unknown { .. } | Self::NoMessages { .. } => return self.to_string(),
+        };
+        format!("{self}{}", Inapplicable::without(record, experiment).tried())
+    }
 }
 
 fn reasons(reasons: &[String]) -> String {

@@ -13,6 +13,7 @@ mod advice;
 mod arrangement;
 mod candidate;
 mod closed_form;
+mod declared;
 mod demand;
 mod device;
 mod fast_share;
@@ -31,6 +32,7 @@ pub use candidate::{
     AdvisingModel, Candidate, CandidateKind, Effort, LEAST_GAIN, MOST_TOLERANCE, are_alike,
     is_claimed, least_effort,
 };
+pub use declared::declared_program;
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{
     DeviceAdvice, DeviceAdviceError, DevicePlace, DeviceTraffic, PRACTICAL, advise_device,

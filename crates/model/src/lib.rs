@@ -118,7 +118,7 @@ pub use latency::{
 pub use links::{LinkFigures, links};
 pub use mapping::{
     Mapping, MappingError, MappingPlace, PlaceKind, Reach, Target, mappings, reach_of_data,
-    reach_of_devices, reach_of_positions,
+    reach_of_devices, reach_of_nodes, reach_of_positions,
 };
 pub use memory_attributes::{
     MeasuredAttribute, MemoryAttributes, UnmeasuredAttribute, memory_attributes,

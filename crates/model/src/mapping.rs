@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::GroupBy;
+use nearfar_machine::{GroupBy, NodeSet};
 use serde::{Serialize, Serializer};
 
-use crate::classes::{Class, ClassPair, ClassSet};
+use crate::classes::{Class, ClassPair, ClassSet, Classes};
 use crate::data_access::{DataAccessError, count, data_access};
 use crate::device_classes::{DeviceClasses, DevicePair};
 
@@ -269,6 +269,26 @@ pub fn reach_of_data(set: &ClassSet, kind: GroupBy, memory_nodes: &[u32]) -> Rea
         (MappingPlace { index: pair.cpu_group, cpu_node: pair.cpu_node }, pair.memory_node)
     };
     reach(PlaceKind::CpuGroups(kind), &set.classes, reached, memory_nodes)
+}
+
+/// The same of the nodes of a record, each of which has to be in a class.
+///
+/// # Errors
+///
+/// Which node is not, and what nodes there are.
+pub fn reach_of_nodes(classes: &Classes, set: &ClassSet, nodes: &[u32]) -> Result<Reach, String> {
+    let pairs = set.classes.iter().flat_map(|class| &class.pairs);
+    let known: NodeSet = pairs.map(|pair| pair.memory_node).collect();
+    if let Some(&node) = nodes.iter().find(|&&node| !known.contains(node)) {
+        let mut of_node = classes.left_out.iter().filter(|out| out.memory_node == node);
+        let refused = of_node.find_map(|out| out.refused.as_deref());
+        let why =
+            refused.map_or_else(String::new, |why| format!(": the machine refused it ({why})"));
+        return Err(format!(
+            "memory node {node} is in no class{why}; the record's classes hold the nodes {known}"
+        ));
+    }
+    Ok(reach_of_data(set, classes.group_by, nodes))
 }
 
 /// From each memory node of a set of classes of copies, the class in which each of these devices

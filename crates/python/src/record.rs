@@ -3,22 +3,25 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use nearfar_advise::{AdviceError, Demand, Pattern, advise_each};
+use nearfar_advise::{AdviceError, Demand, Pattern, advise_device, advise_each, declared_program};
 use nearfar_document::{
-    AdvisedPlacement, Format, Frame, ModelResult, Origin, ReportChoices, ShowChoice,
-    accesses_beside_traffic, changed_machine, model_answer, placements_over_two_memories,
-    predicted_streams, show_answer, write_document,
+    AdvisedDevice, AdvisedPlacement, Comparison, Format, Frame, ModelResult, Origin,
+    PredictedAccesses, ReportChoices, ShowChoice, accesses_beside_traffic, changed_machine,
+    model_answer, placements_over_two_memories, predicted_streams, program_at_placements,
+    programs_below_roofs, show_answer, write_document,
 };
 use nearfar_flow::read_machine;
 use nearfar_machine::{Binding, BindingError, TheoreticalMaximum};
 use nearfar_measure::simulated::simulate as measured;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Change, ChangeError, CurveQuestion, Inapplicable, ModelChoices, ModelKind, OverlapBounds,
-    RecordFigures, flow, hybrid, latency, measuring_command, what_if,
+    Beside, Change, ChangeError, ClassAlphas, ClassRule, ComparedRecord, CurveQuestion,
+    Inapplicable, IntensityKind, ModelChoices, ModelKind, OverlapBounds, PRACTICAL_FLOOR,
+    ProgramPoint, ProgramQuestion, RecordFigures, classes, flow, hybrid, latency,
+    measuring_command, predict_program, reach_of_nodes, roofline, what_if,
 };
-use nearfar_record::{Experiment, Record, Suite};
-use nearfar_units::{BytesPerSecond, did_you_mean, from_word, words_of};
+use nearfar_record::{Experiment, ProgramProfile, Record, Suite};
+use nearfar_units::{BytesPerSecond, FlopsPerSecond, did_you_mean, from_word, words_of};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -48,6 +51,14 @@ pub fn read_file(path: &Path) -> Result<Record, String> {
         .map_err(|error| format!("{}: {error}", path.display()))?;
     record.file = Some(path.into());
     Ok(record)
+}
+
+/// Reads the profile of a program that ran beside loads.
+fn read_profile(path: &Path) -> Result<ProgramProfile, String> {
+    let file = File::open(path)
+        .map_err(|error| format!("cannot open the profile {}: {error}", path.display()))?;
+    nearfar_record::read_program_profile(file)
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Measures a simulated machine, into memory only.
@@ -265,6 +276,96 @@ impl ReadRecord {
             let found = found.map_err(|why| why.without_answer(&change))?;
             let view = ModelResult::new("nearfar.predict-what-if/1", &self.record, found);
             told(&view, &changed_machine(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// Where programs lie below the roofs, by FLOPs per byte and, where known, GFLOP/s.
+    fn predict_points(&self, py: Python<'_>, points: Vec<(f64, Option<f64>)>) -> PyResult<Told> {
+        py.detach(|| {
+            let point = |(intensity, gflop): (f64, Option<f64>)| ProgramPoint {
+                kind: IntensityKind::Arithmetic,
+                intensity,
+                flops: gflop.map(|gflop| FlopsPerSecond(gflop * 1e9)),
+            };
+            let points: Vec<ProgramPoint> = points.into_iter().map(point).collect();
+            if let Some(bad) =
+                points.iter().find(|it| !(it.intensity > 0.0 && it.intensity.is_finite()))
+            {
+                return Err(format!("no arithmetic intensity: {}", bad.intensity));
+            }
+            let figures = RecordFigures::new(&self.record);
+            let model = roofline(&figures).map_err(no_model("roofline"))?;
+            let placed = model.place(&points, None);
+            let view = ModelResult::new("nearfar.predict-roofline/2", &self.record, placed);
+            told(&view, &programs_below_roofs(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// A program's time at every placement: of a profile's file, or of a workload (`@cg.A`).
+    #[pyo3(signature = (program, copies, bytes_per_s, read_share))]
+    fn predict_program(
+        &self,
+        py: Python<'_>,
+        program: PathBuf,
+        copies: u32,
+        bytes_per_s: f64,
+        read_share: f64,
+    ) -> PyResult<Told> {
+        py.detach(|| {
+            if copies == 0 {
+                return Err("0 copies of a program take no time".into());
+            }
+            let named = program.to_str().and_then(|name| name.strip_prefix('@'));
+            let profile = match named {
+                Some(workload) => declared_program(workload, &self.record)?,
+                None => read_profile(&program)?,
+            };
+            let beside = Beside { traffic: bytes_per_s, read_share };
+            let asked = ProgramQuestion { copies, beside };
+            let answer = predict_program(&RecordFigures::new(&self.record), &profile, &asked)?;
+            let view = ModelResult::new("nearfar.predict-program/1", &self.record, answer);
+            told(&view, &program_at_placements(&view))
+        })
+        .map_err(failed)
+    }
+
+    /// What processes get by the record's classes, the data of each on one of these nodes.
+    fn predict_data(&self, py: Python<'_>, nodes: Vec<u32>) -> PyResult<Told> {
+        py.detach(|| {
+            let figures = RecordFigures::new(&self.record);
+            let found = classes(&figures, &ClassRule::default());
+            let found = found.map_err(|why| why.to_string())?;
+            let set = found.sets.first().ok_or("the record has no classes")?;
+            let reach = reach_of_nodes(&found, set, &nodes)?;
+            let alphas = ClassAlphas::of(&set.classes, &found.gamma);
+            let prediction = alphas.processes(reach).map_err(|error| error.to_string())?;
+            let view = PredictedAccesses::new(Some(&self.record), prediction);
+            told(&view, &view.answer())
+        })
+        .map_err(failed)
+    }
+
+    /// The memory nodes for a device or a network adapter.
+    fn advise_device(&self, py: Python<'_>, device: &str) -> PyResult<Told> {
+        py.detach(|| {
+            let advice = advise_device(&RecordFigures::new(&self.record), device)
+                .map_err(|error| error.of(&self.record))?;
+            let advised = AdvisedDevice::new(&self.record, advice);
+            told(&advised, &advised.answer())
+        })
+        .map_err(failed)
+    }
+
+    /// What differs in another record, by more than noise and this floor explain.
+    #[pyo3(signature = (other, floor))]
+    fn compare(&self, py: Python<'_>, other: &Self, floor: Option<f64>) -> PyResult<Told> {
+        py.detach(|| {
+            let (a, b) = (ComparedRecord::new(&self.record), ComparedRecord::new(&other.record));
+            let view = Comparison::new(&a, &b, floor.unwrap_or(PRACTICAL_FLOOR));
+            view.comparable()?;
+            told(&view, &view.answer())
         })
         .map_err(failed)
     }

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use nearfar_advise::{
-    Advice, AdviceError, Demand, DeviceAdviceError, InstanceQuestion, Ranking, advise_device,
-    advise_each, arrange_instances,
+    Advice, AdviceError, Demand, InstanceQuestion, Ranking, advise_device, advise_each,
+    arrange_instances,
 };
 use nearfar_document::{
     AdviceProfile, AdvisedDevice, AdvisedPlacement, ArrangedInstances, TakenFigure, run_answer,
 };
-use nearfar_model::{Inapplicable, RecordFigures, load_share, profiled_demand};
+use nearfar_model::{RecordFigures, load_share, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
-use nearfar_record::{Experiment, Record};
+use nearfar_record::Record;
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
 use super::compared_runs::{Ended, compare};
@@ -222,15 +222,8 @@ fn for_device(
     record: &Record,
     device: &str,
 ) -> anyhow::Result<ExitStatus> {
-    let advice = advise_device(&RecordFigures::new(record), device).map_err(|error| {
-        use DeviceAdviceError::{NoMessages, NotMeasured, OneWay, OneWayMessages, Unknown};
-        let experiment = match &error {
-            NotMeasured(_) | OneWay(_) => Experiment::Devices,
-            NoMessages { known: None, .. } | OneWayMessages(_) => Experiment::Network,
-            Unknown { .. } | NoMessages { .. } => return anyhow!(error),
-        };
-        anyhow!("{error}{}", Inapplicable::without(record, experiment).tried())
-    })?;
+    let advice = advise_device(&RecordFigures::new(record), device)
+        .map_err(|error| anyhow!(error.of(record)))?;
     let advised = AdvisedDevice::new(record, advice);
     output::answer(arguments.form(), &advised, || advised.answer())
 }

@@ -36,13 +36,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let waiting = Waiting::new("comparing", None);
     let view = Comparison::new(&a, &b, arguments.floor);
     drop(waiting);
-    if view.found.cases.is_empty() && view.found.roles.is_empty() {
-        let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
-        bail!(
-            "nothing to compare: no case has figures in both records{why}; measure both by \
-             `nearfar characterize` on quiet machines, with the same suite, experiments and kernels"
-        );
-    }
+    view.comparable().map_err(anyhow::Error::msg)?;
     let written = match out {
         Some((_, format, None)) => {
             output::print_by(|out| write_comparison(format, &view, out))?;

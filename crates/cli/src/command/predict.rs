@@ -9,13 +9,13 @@ use nearfar_document::{
     placements_over_two_memories, predicted_streams, printable, program_at_placements,
     programs_below_roofs, splits_of_processes,
 };
-use nearfar_machine::{NodeSet, TheoreticalMaximum};
+use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    AccessPrediction, Beside, Change, ClassAlphas, ClassSet, Classes, CurveQuestion, DeviceClasses,
-    DevicePair, Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion,
-    ProgramShares, Reach, RecordFigures, SplitQuestion, Target, WorkSharing, classes,
-    device_classes, flow, hybrid, latency, measuring_command, profiled_point, reach_of_data,
-    reach_of_devices, reach_of_positions, roofline, sharing, what_if,
+    AccessPrediction, Beside, Change, ClassAlphas, CurveQuestion, DeviceClasses, DevicePair,
+    Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion, ProgramShares,
+    RecordFigures, SplitQuestion, Target, WorkSharing, classes, device_classes, flow, hybrid,
+    latency, measuring_command, profiled_point, reach_of_devices, reach_of_nodes,
+    reach_of_positions, roofline, sharing, what_if,
 };
 use nearfar_record::{Experiment, Record, Suite};
 use nearfar_units::{Bytes, BytesPerSecond, FlopsPerSecond};
@@ -255,7 +255,8 @@ fn by_classes(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let prediction = if arguments.data.is_empty() {
         of_shares(arguments, alphas)?
     } else {
-        alphas.processes(reach_of_nodes(&classes, set, &arguments.data)?)?
+        let reach = reach_of_nodes(&classes, set, &arguments.data).map_err(anyhow::Error::msg)?;
+        alphas.processes(reach)?
     };
     tell_by_classes(arguments, Some(&record), prediction)
 }
@@ -274,21 +275,6 @@ fn of_shares(
     }
     let shares: Vec<Vec<f64>> = arguments.share.iter().map(|shares| shares.0.clone()).collect();
     Ok(alphas.programs(&shares)?)
-}
-
-fn reach_of_nodes(classes: &Classes, set: &ClassSet, nodes: &[u32]) -> anyhow::Result<Reach> {
-    let pairs = set.classes.iter().flat_map(|class| &class.pairs);
-    let known: NodeSet = pairs.map(|pair| pair.memory_node).collect();
-    if let Some(&node) = nodes.iter().find(|&&node| !known.contains(node)) {
-        let mut of_node = classes.left_out.iter().filter(|out| out.memory_node == node);
-        let refused = of_node.find_map(|out| out.refused.as_deref());
-        let why =
-            refused.map_or_else(String::new, |why| format!(": the machine refused it ({why})"));
-        bail!(
-            "memory node {node} is in no class{why}; the record's classes hold the nodes {known}"
-        );
-    }
-    Ok(reach_of_data(set, classes.group_by, nodes))
 }
 
 /// Processes that copy to or from devices, by the memory nodes with their data.

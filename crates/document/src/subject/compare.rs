@@ -63,6 +63,22 @@ impl Comparison {
         Self { schema: "nearfar.compare/2", a: of_a, b: of_b, found, kind }
     }
 
+    /// Whether there is anything to compare.
+    ///
+    /// # Errors
+    ///
+    /// Why there is not, and what to measure.
+    pub fn comparable(&self) -> Result<(), String> {
+        if !self.found.cases.is_empty() || !self.found.roles.is_empty() {
+            return Ok(());
+        }
+        let why = self.reasons().map_or_else(String::new, |why| format!(" ({why})"));
+        Err(format!(
+            "nothing to compare: no case has figures in both records{why}; measure both by \
+             `nearfar characterize` on quiet machines, with the same suite, experiments and kernels"
+        ))
+    }
+
     /// Whether something is worse.
     pub fn has_failed(&self) -> bool {
         self.found.count(Verdict::Worse) > 0
@@ -255,7 +271,7 @@ impl Comparison {
 
     /// Of how many cases, and how they stand, most that are not compared are; `None` where all
     /// are compared.
-    pub fn reasons(&self) -> Option<String> {
+    fn reasons(&self) -> Option<String> {
         let kinds = kinds_of_uncompared(&self.found);
         let words = |((a, b), cases): &(Standings, Vec<&UncomparedCase>)| {
             let [a, b] = [a, b].map(|it| it.replace('_', " "));

@@ -31,6 +31,15 @@ impl ComparedRecord {
         Ok(Self::of(record, &totals))
     }
 
+    /// One that is in memory with its samples.
+    pub fn new(record: &Record) -> Self {
+        let mut totals = Totals::default();
+        for sample in &record.samples {
+            add(&mut totals, sample);
+        }
+        Self::of(record.clone(), &totals)
+    }
+
     fn of(record: Record, totals: &Totals) -> Self {
         let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
         for one in &record.absent {

@@ -1,7 +1,7 @@
 //! A program's time at every placement of a record.
 
 use nearfar_machine::GroupBy;
-use nearfar_record::{Estimate, Outcome, ProgramParts, ProgramProfile, Record};
+use nearfar_record::{Estimate, Experiment, Outcome, ProgramParts, ProgramProfile, Record, Suite};
 use nearfar_stats::drawn_residuals;
 use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio, Seconds};
 use serde::Serialize;
@@ -13,6 +13,7 @@ use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
 use super::measured::MeasuredTimes;
 use crate::class_rule::ClassRule;
 use crate::classes::classes;
+use crate::inapplicable::measuring_command;
 use crate::latency::{
     CurveFamily, FamilyLaw, Latency, LatencyLaw, LoadedAccess, LoadedCurve, latency,
 };
@@ -137,8 +138,20 @@ pub fn time_at(
 /// A program's time at each pair of a record that has a family of curves.
 ///
 /// # Errors
-/// Why the record says nothing of it.
+/// Why the record says nothing of it, and what measures more.
 pub fn predict_program(
+    figures: &RecordFigures<'_>,
+    profile: &ProgramProfile,
+    asked: &ProgramQuestion,
+) -> Result<ProgramAnswer, String> {
+    predicted(figures, profile, asked).map_err(|why| {
+        let latency = [Experiment::Latency];
+        let command = measuring_command(figures.record(), &latency, Suite::Standard);
+        format!("{why}; try `{command}`")
+    })
+}
+
+fn predicted(
     figures: &RecordFigures<'_>,
     profile: &ProgramProfile,
     asked: &ProgramQuestion,
