@@ -83,7 +83,7 @@ impl Guest<'_> {
     /// When QEMU is missing or refuses, when the guest dies or takes too long.
     pub fn run(&self) -> anyhow::Result<Ended> {
         ensure!(
-            self.wire.is_none() || !self.kernel.network_modules.is_empty(),
+            self.wire.is_none() || !self.kernel.modules.is_empty(),
             "{} has no modules for network adapters beside it, and they could not be fetched",
             self.kernel.image.display()
         );
@@ -100,7 +100,7 @@ impl Guest<'_> {
     fn files(&self) -> io::Result<Files> {
         let mut own = Initramfs::default();
         own.file("/lab/run", self.script.as_bytes(), 0o644)?;
-        let modules = self.wire.map_or(&[][..], |_| &self.kernel.network_modules);
+        let modules = self.wire.map_or(&[][..], |_| &self.kernel.modules);
         for module in modules {
             let name = module.file_name().unwrap_or_default().to_string_lossy();
             own.file(&format!("/lab/modules/{name}"), &fs::read(module)?, 0o644)?;

@@ -1,5 +1,6 @@
 //! Kernels of guests: Debian's cloud kernels, which have serial ports, NVMe and NUMA
-//! built in, and virtual network adapters as modules. Fetched once by apt, kept in a cache.
+//! built in, and virtual network adapters as modules; and that for every machine, which has RDMA over Ethernet.
+//! Fetched once by apt, kept in a cache.
 
 use std::env;
 use std::ffi::OsStr;
@@ -18,10 +19,52 @@ pub struct Kernel {
     pub image: PathBuf,
     /// Its modules for a virtual network adapter, in the order in which they are loaded; none for an image that
     /// was put into the cache alone.
-    pub network_modules: Vec<PathBuf>,
+    pub modules: Vec<PathBuf>,
 }
 
-/// Each needs those before it; all but the last are built into some kernels.
+/// What a kernel is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    /// Virtual machines.
+    Cloud,
+    /// Every machine. It has RDMA over Ethernet, and NVMe as a module, so that its guests need a wire, for which
+    /// modules are loaded.
+    Generic,
+}
+
+/// Of a disk, where it is not built in.
+const DISK_MODULES: [&str; 7] =
+    ["crct10dif_common", "crc-t10dif", "crc64", "crc64-rocksoft", "t10-pi", "nvme-core", "nvme"];
+
+/// Of RDMA over Ethernet.
+const RDMA_MODULES: [&str; 6] =
+    ["crc32_generic", "ib_core", "ib_uverbs", "udp_tunnel", "ip6_udp_tunnel", "rdma_rxe"];
+
+impl Flavour {
+    fn package(self, architecture: Architecture) -> String {
+        match self {
+            Self::Cloud => format!("linux-image-cloud-{}", architecture.debian()),
+            Self::Generic => format!("linux-image-{}", architecture.debian()),
+        }
+    }
+
+    /// Each needs those before it; some are built into some kernels.
+    fn modules(self) -> Vec<&'static str> {
+        match self {
+            Self::Cloud => NETWORK_MODULES.to_vec(),
+            Self::Generic => [&DISK_MODULES[..], &NETWORK_MODULES, &RDMA_MODULES].concat(),
+        }
+    }
+
+    /// The one that is built into none.
+    fn certain_module(self) -> &'static str {
+        match self {
+            Self::Cloud => "virtio_net",
+            Self::Generic => "rdma_rxe",
+        }
+    }
+}
+
 const NETWORK_MODULES: [&str; 8] = [
     "virtio",
     "virtio_ring",
@@ -47,29 +90,34 @@ fn cache() -> PathBuf {
         .unwrap_or_else(|| from("XDG_CACHE_HOME").unwrap_or_else(home).join("nearfar-lab"))
 }
 
-/// The cloud kernel of a Debian suite (`bookworm`, `trixie`) for an architecture, from the cache or
+/// The kernel of a Debian suite (`bookworm`, `trixie`) for an architecture, from the cache or
 /// fetched.
 ///
 /// # Errors
 /// When it is not in the cache and cannot be fetched.
-pub fn find_kernel(suite: &str, architecture: Architecture) -> anyhow::Result<Kernel> {
+pub fn find_kernel(
+    suite: &str,
+    architecture: Architecture,
+    flavour: Flavour,
+) -> anyhow::Result<Kernel> {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
         !suite.is_empty() && suite.chars().all(word),
         "suites are named like bookworm, trixie, bookworm-backports, and not '{suite}'"
     );
+    let of_flavour = if flavour == Flavour::Generic { "-generic" } else { "" };
     let folder = match architecture {
-        Architecture::X86_64 => cache().join(suite),
-        other => cache().join(format!("{suite}-{}", other.debian())),
+        Architecture::X86_64 => cache().join(format!("{suite}{of_flavour}")),
+        other => cache().join(format!("{suite}{of_flavour}-{}", other.debian())),
     };
     match newest_image(&folder, architecture).map(with_modules) {
-        Some(whole) if !whole.network_modules.is_empty() => Ok(whole),
-        Some(bare) => Ok(fetch(suite, architecture, &folder).unwrap_or(bare)),
-        None => fetch(suite, architecture, &folder).with_context(|| {
+        Some(whole) if !whole.modules.is_empty() => Ok(whole),
+        Some(bare) => Ok(fetch(suite, architecture, flavour, &folder).unwrap_or(bare)),
+        None => fetch(suite, architecture, flavour, &folder).with_context(|| {
             format!(
                 "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's {} \
                  into {}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR",
-                package(architecture),
+                flavour.package(architecture),
                 folder.display()
             )
         }),
@@ -79,19 +127,15 @@ pub fn find_kernel(suite: &str, architecture: Architecture) -> anyhow::Result<Ke
 /// An image and the modules that lie beside it, by names that are in their order.
 fn with_modules(image: PathBuf) -> Kernel {
     let entries = fs::read_dir(modules_of(&image)).into_iter().flatten().flatten();
-    let mut network_modules: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    network_modules.sort();
-    Kernel { image, network_modules }
+    let mut modules: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    modules.sort();
+    Kernel { image, modules }
 }
 
 /// Where the modules of an image are kept: `modules-6.1.0` beside `vmlinuz-6.1.0`.
 fn modules_of(image: &Path) -> PathBuf {
     let name = image.file_name().unwrap_or_default().to_string_lossy();
     image.with_file_name(name.replacen("vmlinuz-", "modules-", 1))
-}
-
-fn package(architecture: Architecture) -> String {
-    format!("linux-image-cloud-{}", architecture.debian())
 }
 
 /// The newest whole image of a folder.
@@ -128,10 +172,15 @@ fn is_whole_image(path: &Path, architecture: Architecture) -> io::Result<bool> {
     Ok(&head[0x202..] == b"HdrS" && length >= setup_bytes + u64::from(rest) * 16)
 }
 
-fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Result<Kernel> {
+fn fetch(
+    suite: &str,
+    architecture: Architecture,
+    flavour: Flavour,
+    folder: &Path,
+) -> anyhow::Result<Kernel> {
     fs::create_dir_all(folder)?;
     let apt = Apt::begin(suite, architecture, folder)?;
-    let meta = apt.dependency(&package(architecture), "linux-image-")?;
+    let meta = apt.dependency(&flavour.package(architecture), "linux-image-")?;
     // Some kernels' images are in a package of their own.
     let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
     let unpacked = apt.unpack(&package)?;
@@ -146,15 +195,15 @@ fn fetch(suite: &str, architecture: Architecture, folder: &Path) -> anyhow::Resu
     // The unpacked package lies in the same file system, so each file is there at once, the image the last.
     let modules = modules_of(&kept);
     fs::create_dir_all(&modules)?;
-    for (place, name) in NETWORK_MODULES.iter().enumerate() {
+    for (place, name) in flavour.modules().into_iter().enumerate() {
         let is_it = |path: &Path| {
             [".ko", ".ko.xz"].iter().any(|end| path.ends_with(format!("{name}{end}")))
         };
         if let Some(module) = find_file(&unpacked, &is_it) {
             let file = module.file_name().unwrap_or_default().to_string_lossy();
-            fs::rename(&module, modules.join(format!("{place}-{file}")))?;
+            fs::rename(&module, modules.join(format!("{place:02}-{file}")))?;
         } else {
-            ensure!(*name != "virtio_net", "there is no module virtio_net in {package}");
+            ensure!(name != flavour.certain_module(), "there is no module {name} in {package}");
         }
     }
     fs::rename(&image, &kept)?;

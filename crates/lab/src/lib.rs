@@ -23,7 +23,7 @@ pub use architecture::Architecture;
 pub use c_program::{build_keeper, build_load, build_touchers};
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
-pub use kernel::{Kernel, find_kernel};
+pub use kernel::{Flavour, Kernel, find_kernel};
 pub use lab_program::build_lab_program;
 pub use machine::{GuestMachine, guest_machines};
 pub use programs::Programs;

@@ -17,6 +17,7 @@ mod machines;
 mod move_memory;
 mod placement;
 mod ps;
+mod rdma;
 mod real_programs;
 mod run;
 mod run_expected;
@@ -34,8 +35,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Architecture, Ended, Guest, GuestMachine, Kernel, Programs, build_keeper, build_lab_program,
-    build_load, build_touchers, find_kernel, guest_machines,
+    Architecture, Ended, Flavour, Guest, GuestMachine, Kernel, Programs, build_keeper,
+    build_lab_program, build_load, build_touchers, find_kernel, guest_machines,
 };
 use nearfar_record::Absence;
 
@@ -69,7 +70,10 @@ type FoundKernels = BTreeMap<(&'static str, Architecture), Result<Kernel, String
 
 fn kernel_of(suite: &'static str, architecture: Architecture) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let find = || find_kernel(suite, architecture).map_err(|error| format!("{error:#}"));
+    let find = || {
+        let found = find_kernel(suite, architecture, Flavour::Cloud);
+        found.map_err(|error| format!("{error:#}"))
+    };
     kernels.entry((suite, architecture)).or_insert_with(find).clone()
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use nearfar_lab::{Ended, Guest, Wire, WireEnd};
+use nearfar_lab::{Architecture, Ended, Guest, Kernel, Programs, Wire, WireEnd};
 use nearfar_record::{Coordinates, PLACED_FRACTION, ProofMethod, Record, read_record};
 use serde_json::Value;
 
@@ -52,18 +52,15 @@ const ASKING: &str = r#"
     echo done | nc 10.0.0.1 9
 "#;
 
-/// Boots both, each with its end of the wire, and runs their scripts.
-fn run(kernel: &'static str, suite: &str) -> [Ended; 2] {
-    let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
+/// Boots a guest with one node and one with two, the adapter of which is near its second, and runs their scripts.
+pub fn on_a_wire(kernel: &Kernel, programs: &Programs, scripts: [&str; 2]) -> [Ended; 2] {
     let wire = Wire::new(10_000).unwrap();
     let ends = wire.ends([0, 1]);
     let boot = |name: &str, script: &str, end: &WireEnd| -> anyhow::Result<Ended> {
         let machine = machine_of(name);
-        let kernel = kernel_of(kernel, machine.architecture);
-        let kernel = kernel.unwrap_or_else(|error| give_up(&error));
         let guest = Guest {
             machine: &machine,
-            kernel: &kernel,
+            kernel,
             programs,
             node_mib: 384,
             devices: &[],
@@ -75,12 +72,18 @@ fn run(kernel: &'static str, suite: &str) -> [Ended; 2] {
     };
     let turn = Turn::take();
     let both = std::thread::scope(|scope| {
-        let peer = scope.spawn(|| boot("one-node", PEER, &ends[0]));
-        let asking = boot("intel-2p", &format!("suite={suite}\n{ASKING}"), &ends[1]);
+        let peer = scope.spawn(|| boot("one-node", scripts[0], &ends[0]));
+        let asking = boot("intel-2p", scripts[1], &ends[1]);
         [peer.join().unwrap(), asking]
     });
     drop(turn);
     both.map(|ended| ended.unwrap_or_else(|error| give_up(&format!("{error:#}"))))
+}
+
+fn run(kernel: &'static str, suite: &str) -> [Ended; 2] {
+    let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
+    let kernel = kernel_of(kernel, Architecture::X86_64).unwrap_or_else(|error| give_up(&error));
+    on_a_wire(&kernel, programs, [PEER, &format!("suite={suite}\n{ASKING}")])
 }
 
 /// `ways`: in how many bandwidth was measured.

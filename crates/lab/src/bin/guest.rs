@@ -16,8 +16,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Parser;
 use nearfar_lab::{
-    Architecture, Ended, Guest, GuestMachine, Kernel, Programs, build_for_aarch64, find_kernel,
-    guest_machines,
+    Architecture, Ended, Flavour, Guest, GuestMachine, Kernel, Programs, build_for_aarch64,
+    find_kernel, guest_machines,
 };
 
 /// Run a command in an emulated machine with several memory nodes
@@ -88,7 +88,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.fetch {
         for suite in Kernel::SUITES {
-            println!("{suite}: {}", find_kernel(suite, Architecture::X86_64)?.image.display());
+            println!(
+                "{suite}: {}",
+                find_kernel(suite, Architecture::X86_64, Flavour::Cloud)?.image.display()
+            );
         }
         return Ok(0);
     }
@@ -108,7 +111,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             Programs::for_aarch64(&build_for_aarch64(&nearfar)?)?
         }
     };
-    let kernel = find_kernel(&arguments.suite, machine.architecture)?;
+    let kernel = find_kernel(&arguments.suite, machine.architecture, Flavour::Cloud)?;
     let guest = Guest {
         machine,
         kernel: &kernel,
