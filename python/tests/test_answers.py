@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +117,14 @@ def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.
         records[0].predict_processes(9)
     with pytest.raises(nearfar.Error, match="nothing to compare: "):
         records[0].compare(nearfar.simulate("knl-flat", only=["exchange"]))
+
+
+def test_a_simulation_is_interrupted() -> None:
+    soon = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    soon.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            nearfar.simulate("two-socket-8-nodes", suite="full")
 
 
 def test_a_record_is_read_and_reported(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::answer::{Told, json, text, told};
-use crate::failure::failed;
+use crate::failure::{failed, interruptible};
 use crate::frame::RecordFrame;
 use crate::ranking::PyRanking;
 
@@ -72,8 +72,9 @@ pub fn simulate_record(
     seed: Option<u64>,
     noise: bool,
 ) -> PyResult<ReadRecord> {
-    let simulate = || -> Result<ReadRecord, String> {
-        let mut inputs = suite_inputs(named::<Suite>("suite", suite)?);
+    let (machine, suite) = (machine.to_owned(), suite.to_owned());
+    interruptible(py, move || {
+        let mut inputs = suite_inputs(named::<Suite>("suite", &suite)?);
         if let Some(names) = experiments {
             let chosen = names.iter().map(|name| named::<Experiment>("experiment", name));
             let chosen: Vec<Experiment> = chosen.collect::<Result<_, _>>()?;
@@ -82,11 +83,10 @@ pub fn simulate_record(
                 Experiment::OF_MACHINE.into_iter().filter(|it| chosen.contains(it)).collect();
         }
         inputs.seed = seed.unwrap_or(inputs.seed);
-        let machine = read_machine(machine).map_err(|error| error.to_string())?;
+        let machine = read_machine(&machine).map_err(|error| error.to_string())?;
         let record = measured(&machine, inputs, noise).map_err(|error| error.to_string())?;
         Ok(ReadRecord { record })
-    };
-    py.detach(simulate).map_err(failed)
+    })
 }
 
 /// The variant with this word, or what there is instead.

@@ -152,7 +152,11 @@ fn judge(ended: &Ended) {
 
 #[test]
 fn files_are_shown_where_they_are_and_go_where_they_are_put() {
-    for suite in [OLD, NEW] {
-        judge(&in_guest("amd-2p", suite, 384, &[], SCRIPT).1);
-    }
+    judge(&in_guest("amd-2p", NEW, 384, &[], SCRIPT).1);
+}
+
+#[test]
+#[ignore = "make outer: as with the other kernel"]
+fn files_go_where_they_are_put_with_linux_6_1() {
+    judge(&in_guest("amd-2p", OLD, 384, &[], SCRIPT).1);
 }

@@ -238,7 +238,11 @@ fn is_undone(ended: &Ended, name: &str, status: &str) {
 
 #[test]
 fn a_program_that_writes_is_moved_and_loses_nothing() {
-    for suite in [NEW, OLD] {
-        judge(&in_guest("amd-2p", suite, 384, &[], SCRIPT).1);
-    }
+    judge(&in_guest("amd-2p", NEW, 384, &[], SCRIPT).1);
+}
+
+#[test]
+#[ignore = "make outer: as with the other kernel"]
+fn a_program_that_writes_is_moved_by_linux_6_1() {
+    judge(&in_guest("amd-2p", OLD, 384, &[], SCRIPT).1);
 }
