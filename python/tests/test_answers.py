@@ -113,6 +113,12 @@ def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.
         records[0].predict_program("@cgg.A")
     with pytest.raises(nearfar.Error, match="cannot open the profile .*no.json: No such file"):
         records[0].predict_program(tmp_path / "no.json")
+    with pytest.raises(nearfar.Error, match="a share of reads is between 0 and 1, and not 3"):
+        records[0].predict_program("@cg.C", read_share=3.0)
+    with pytest.raises(nearfar.Error, match="-1 GB/s are no traffic"):
+        records[0].predict_program("@cg.C", gb_per_s=-1.0)
+    with pytest.raises(nearfar.Error, match="-2 is no rate in GFLOP/s"):
+        records[0].predict_points((1.0, -2.0))
     with pytest.raises(nearfar.Error, match="memory node 9 is in no class; .* nodes 0-"):
         records[0].predict_processes(9)
     with pytest.raises(nearfar.Error, match="nothing to compare: "):

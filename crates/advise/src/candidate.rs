@@ -81,6 +81,10 @@ const MOST_OF_WEIGHTS: f64 = 0.01;
 /// The same between placements without weights on nodes that differ: they are equally easy to type.
 const MOST_OF_NODES: f64 = 0.005;
 
+/// On the average of the machines that the record leaves possible, a placement that is asked for in place of the
+/// best there may cost this.
+const MOST_AVERAGE_LOSS: f64 = 0.005;
+
 /// Whether what the controllers of these nodes carry differs by no more than can be told.
 pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) -> bool {
     let carried = |node: u32| {
@@ -100,7 +104,7 @@ pub fn are_alike(capacities: &Capacities, nodes: impl IntoIterator<Item = u32>) 
 /// a model of this reach; of equals the better. `possible` is what each gives on the machines that the
 /// record leaves possible, empty where none is known: a simple placement can be as good by the fit and
 /// far behind on most of these. It may be [`MOST_TOLERANCE`] behind the one that is best on their average on
-/// none of them, or [`MOST_OF_NODES`] on that average; where none is so near, that best one is taken.
+/// none of them, or [`MOST_AVERAGE_LOSS`] on that average; where none is so near, that best one is taken.
 pub fn least_effort<'a, T>(
     all: &'a [T],
     reach: f64,
@@ -117,10 +121,11 @@ pub fn least_effort<'a, T>(
     };
     let positions = 0..all.len();
     let ahead = positions.max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))?;
+    let average_of_best = on_average(&all[ahead]);
     let holds = |it: &'a T| {
         let mut both = possible(it).iter().zip(possible(&all[ahead]));
         let is_near_on_each = both.all(|(own, of_best)| *own / *of_best >= 1.0 - MOST_TOLERANCE);
-        is_near_on_each || on_average(it) >= on_average(&all[ahead]) * (1.0 - MOST_OF_NODES)
+        is_near_on_each || on_average(it) >= average_of_best * (1.0 - MOST_AVERAGE_LOSS)
     };
     let is_plain = |it: &T| effort(it).kind < CandidateKind::Weighted;
     let near = |is_wanted: &dyn Fn(&T) -> bool, of: f64, most: f64| -> Vec<usize> {

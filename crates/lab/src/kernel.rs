@@ -17,8 +17,8 @@ use crate::architecture::Architecture;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     pub image: PathBuf,
-    /// Its modules for a virtual network adapter, in the order in which they are loaded; none for an image that
-    /// was put into the cache alone.
+    /// Its modules for guests on a wire, in the order in which they are loaded; none for an image that was put into
+    /// the cache alone.
     pub modules: Vec<PathBuf>,
 }
 
@@ -35,6 +35,18 @@ pub enum Flavour {
 /// Of a disk, where it is not built in.
 const DISK_MODULES: [&str; 7] =
     ["crct10dif_common", "crc-t10dif", "crc64", "crc64-rocksoft", "t10-pi", "nvme-core", "nvme"];
+
+/// Of a virtual network adapter.
+const NETWORK_MODULES: [&str; 8] = [
+    "virtio",
+    "virtio_ring",
+    "virtio_pci_modern_dev",
+    "virtio_pci_legacy_dev",
+    "virtio_pci",
+    "failover",
+    "net_failover",
+    "virtio_net",
+];
 
 /// Of RDMA over Ethernet.
 const RDMA_MODULES: [&str; 6] =
@@ -64,17 +76,6 @@ impl Flavour {
         }
     }
 }
-
-const NETWORK_MODULES: [&str; 8] = [
-    "virtio",
-    "virtio_ring",
-    "virtio_pci_modern_dev",
-    "virtio_pci_legacy_dev",
-    "virtio_pci",
-    "failover",
-    "net_failover",
-    "virtio_net",
-];
 
 impl Kernel {
     /// The Debian suites whose kernels the tests boot: Linux 6.1, which has no weighted
@@ -106,10 +107,11 @@ pub fn find_kernel(
         "suites are named like bookworm, trixie, bookworm-backports, and not '{suite}'"
     );
     let of_flavour = if flavour == Flavour::Generic { "-generic" } else { "" };
-    let folder = match architecture {
-        Architecture::X86_64 => cache().join(format!("{suite}{of_flavour}")),
-        other => cache().join(format!("{suite}{of_flavour}-{}", other.debian())),
+    let of_architecture = match architecture {
+        Architecture::X86_64 => String::new(),
+        other => format!("-{}", other.debian()),
     };
+    let folder = cache().join(format!("{suite}{of_flavour}{of_architecture}"));
     match newest_image(&folder, architecture).map(with_modules) {
         Some(whole) if !whole.modules.is_empty() => Ok(whole),
         Some(bare) => Ok(fetch(suite, architecture, flavour, &folder).unwrap_or(bare)),

@@ -15,9 +15,14 @@ pub fn check_accelerators(
     broken: &[Backend],
 ) -> Vec<Check> {
     let of_devices = accelerators.iter().map(|accelerator| device_check(machine, accelerator));
+    // What one interface shows needs no other.
+    let is_shown = |device: &&Device| {
+        accelerators.iter().any(|shown| shown.bus_id.as_ref() == Some(&device.bus_id))
+    };
+    let unshown: Vec<&Device> = machine.devices.iter().filter(|it| !is_shown(it)).collect();
     let of_absent = absent
         .iter()
-        .map(|absent| absence_check(machine, absent, broken.contains(&absent.backend)));
+        .map(|absent| absence_check(&unshown, absent, broken.contains(&absent.backend)));
     of_devices.chain(of_absent).collect()
 }
 
@@ -59,9 +64,8 @@ fn device_check(machine: &Machine, accelerator: &Accelerator) -> Check {
 
 /// Most machines have no device, and nothing needs to be done then. One that has a device that
 /// the interface's driver is made for has no driver; a driver that fails may have devices.
-fn absence_check(machine: &Machine, absent: &AbsentBackend, is_broken: bool) -> Check {
-    let without: Vec<&str> = machine
-        .devices
+fn absence_check(unshown: &[&Device], absent: &AbsentBackend, is_broken: bool) -> Check {
+    let without: Vec<&str> = unshown
         .iter()
         .filter(|device| is_made_for(absent.backend, device))
         .map(|device| device.bus_id.as_str())
@@ -204,6 +208,20 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_device_that_another_interface_shows_needs_none_of_its_own() {
+        let machine = machine(&[("0000:c3:00.0", "1002:740f")]);
+        let absent = [AbsentBackend { backend: Backend::Hip, reason: "why".into() }];
+        for (shown, expected) in
+            [("0000:c3:00.0", Standing::Fine), ("0000:3b:00.0", Standing::Warning)]
+        {
+            let shown = accelerator(Some(shown), &[1], false);
+            let checks = check_accelerators(&machine, &[shown], &absent, &[]);
+            assert_eq!(checks[1].standing, expected, "{checks:?}");
+        }
+    }
+
     /// Whether or not the machine shows a device that it is made for.
     #[test]
     fn a_driver_that_is_there_and_fails_is_a_warning_with_a_remedy() {

@@ -1,6 +1,7 @@
 //! What went wrong, in the program's words; and what was interrupted.
 
 use std::fmt::Display;
+use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -24,20 +25,20 @@ pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     compute: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> PyResult<T> {
-    let (sender, mut receiver) = channel();
-    // Nobody may wait for it any more.
-    thread::spawn(move || sender.send(compute()).ok());
-    loop {
-        // It is another thread's while it waits.
-        let waited = py.detach(move || {
-            let computed = receiver.recv_timeout(LOOK);
-            (receiver, computed)
-        });
-        receiver = waited.0;
-        match waited.1 {
-            Ok(computed) => return computed.map_err(failed),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => return Err(failed("it ended in a panic")),
-        }
+    // Closed when the computation ends, however it does.
+    let (open, mut closed) = channel::<()>();
+    let worker = thread::spawn(move || {
+        let _open = open;
+        compute()
+    });
+    // The receiver is another thread's while it waits.
+    while let (back, Err(RecvTimeoutError::Timeout)) = py.detach(move || {
+        let waited = closed.recv_timeout(LOOK);
+        (closed, waited)
+    }) {
+        closed = back;
+        py.check_signals()?;
     }
+    // A panic is Python's to raise.
+    worker.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(failed)
 }

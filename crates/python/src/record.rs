@@ -1,5 +1,6 @@
 //! A record: read or simulated, and what is asked of it.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ use nearfar_model::{
     ProgramPoint, ProgramQuestion, RecordFigures, classes, flow, hybrid, latency,
     measuring_command, predict_program, reach_of_nodes, roofline, what_if,
 };
-use nearfar_record::{Experiment, ProgramProfile, Record, Suite};
+use nearfar_record::{Experiment, Record, Suite, read_program_profile};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond, did_you_mean, from_word, words_of};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -45,20 +46,19 @@ pub fn read_record(py: Python<'_>, path: PathBuf) -> PyResult<ReadRecord> {
 /// # Errors
 /// Where it cannot be read, in the program's words.
 pub fn read_file(path: &Path) -> Result<Record, String> {
-    let file = File::open(path)
-        .map_err(|error| format!("cannot open the record {}: {error}", path.display()))?;
-    let mut record = nearfar_record::read_record(file)
-        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut record = read_as("record", path, nearfar_record::read_record)?;
     record.file = Some(path.into());
     Ok(record)
 }
 
-/// Reads the profile of a program that ran beside loads.
-fn read_profile(path: &Path) -> Result<ProgramProfile, String> {
+fn read_as<T, E: Display>(
+    kind: &str,
+    path: &Path,
+    read: impl FnOnce(File) -> Result<T, E>,
+) -> Result<T, String> {
     let file = File::open(path)
-        .map_err(|error| format!("cannot open the profile {}: {error}", path.display()))?;
-    nearfar_record::read_program_profile(file)
-        .map_err(|error| format!("{}: {error}", path.display()))
+        .map_err(|error| format!("cannot open the {kind} {}: {error}", path.display()))?;
+    read(file).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Measures a simulated machine, into memory only.
@@ -283,17 +283,23 @@ impl ReadRecord {
     /// Where programs lie below the roofs, by FLOPs per byte and, where known, GFLOP/s.
     fn predict_points(&self, py: Python<'_>, points: Vec<(f64, Option<f64>)>) -> PyResult<Told> {
         py.detach(|| {
-            let point = |(intensity, gflop): (f64, Option<f64>)| ProgramPoint {
-                kind: IntensityKind::Arithmetic,
-                intensity,
-                flops: gflop.map(|gflop| FlopsPerSecond(gflop * 1e9)),
+            let within = |number: f64, what: &str| {
+                if number > 0.0 && number.is_finite() {
+                    Ok(number)
+                } else {
+                    Err(format!("{number} is no {what}"))
+                }
             };
-            let points: Vec<ProgramPoint> = points.into_iter().map(point).collect();
-            if let Some(bad) =
-                points.iter().find(|it| !(it.intensity > 0.0 && it.intensity.is_finite()))
-            {
-                return Err(format!("no arithmetic intensity: {}", bad.intensity));
-            }
+            let point = |(intensity, gflop): (f64, Option<f64>)| -> Result<ProgramPoint, String> {
+                let gflop = gflop.map(|gflop| within(gflop, "rate in GFLOP/s")).transpose()?;
+                Ok(ProgramPoint {
+                    kind: IntensityKind::Arithmetic,
+                    intensity: within(intensity, "arithmetic intensity in FLOPs per byte")?,
+                    flops: gflop.map(|gflop| FlopsPerSecond(gflop * 1e9)),
+                })
+            };
+            let points: Vec<ProgramPoint> =
+                points.into_iter().map(point).collect::<Result<_, _>>()?;
             let figures = RecordFigures::new(&self.record);
             let model = roofline(&figures).map_err(no_model("roofline"))?;
             let placed = model.place(&points, None);
@@ -317,10 +323,16 @@ impl ReadRecord {
             if copies == 0 {
                 return Err("0 copies of a program take no time".into());
             }
+            if !(0.0..=1.0).contains(&read_share) {
+                return Err(format!("a share of reads is between 0 and 1, and not {read_share}"));
+            }
+            if !(bytes_per_s >= 0.0 && bytes_per_s.is_finite()) {
+                return Err(format!("{} GB/s are no traffic", bytes_per_s / 1e9));
+            }
             let named = program.to_str().and_then(|name| name.strip_prefix('@'));
             let profile = match named {
                 Some(workload) => declared_program(workload, &self.record)?,
-                None => read_profile(&program)?,
+                None => read_as("profile", &program, read_program_profile)?,
             };
             let beside = Beside { traffic: bytes_per_s, read_share };
             let asked = ProgramQuestion { copies, beside };

@@ -19,6 +19,7 @@ mod placement;
 mod ps;
 mod rdma;
 mod real_programs;
+mod recipe;
 mod run;
 mod run_expected;
 mod run_launch;
@@ -70,10 +71,8 @@ type FoundKernels = BTreeMap<(&'static str, Architecture), Result<Kernel, String
 
 fn kernel_of(suite: &'static str, architecture: Architecture) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let find = || {
-        let found = find_kernel(suite, architecture, Flavour::Cloud);
-        found.map_err(|error| format!("{error:#}"))
-    };
+    let found = || find_kernel(suite, architecture, Flavour::Cloud);
+    let find = || found().map_err(|error| format!("{error:#}"));
     kernels.entry((suite, architecture)).or_insert_with(find).clone()
 }
 

@@ -1,6 +1,6 @@
 //! RDMA by perftest, as Debian has it, by the recipe of `docs/sensitivity.md`, between two guests: over Ethernet by
-//! the kernel's own driver (rxe). What it moves means nothing; that the recipe reads what is printed, and that
-//! pages are where they were asked for, does.
+//! the kernel's own driver (rxe). What it moves means nothing; that the recipe reads what is printed, and that its
+//! pages are found, does.
 
 use std::path::Path;
 
@@ -9,19 +9,12 @@ use nearfar_record::read_record;
 use serde_json::Value;
 
 use crate::boot::OLD;
+use crate::recipe::{judge_runs, recipe};
 use crate::wire::on_a_wire;
 use crate::{PROGRAMS, give_up, left, table};
 
 /// What libibverbs opens at run time.
 const FOLDERS: [&str; 2] = ["/usr/lib/x86_64-linux-gnu/libibverbs", "/etc/libibverbs.d"];
-
-const RECIPES: &str = include_str!("../../../../docs/sensitivity.md");
-
-/// What stands in the documentation from a line on, to the end of its block.
-fn recipe(begin: &str) -> &'static str {
-    let recipe = &RECIPES[RECIPES.find(begin).unwrap()..];
-    &recipe[..recipe.find("```").unwrap()]
-}
 
 /// A device of RDMA over the guest's adapter.
 fn with_device(address: &str) -> String {
@@ -74,11 +67,7 @@ fn perftest_is_run_by_its_recipe() {
     assert!(record.absent.is_empty(), "{:?}", record.absent);
     // Two initiators with two nodes.
     assert_eq!(record.samples.len(), 4);
-    for sample in &record.samples {
-        let run = sample.run.as_ref().unwrap();
-        assert!(run.metric.is_some_and(|carried| carried > 0.0), "{run:?}");
-        assert!(run.pages.is_some(), "{run:?}");
-    }
+    judge_runs(&record);
     let told: Value = serde_json::from_str(&file("json")).unwrap();
     assert_eq!(told["best"].as_array().unwrap().len(), 4, "{told:#}");
     table::say(&format!(

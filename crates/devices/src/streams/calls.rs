@@ -21,6 +21,9 @@ pub(super) const STREAM_NON_BLOCKING: u32 = 1;
 /// `CU_EVENT_DEFAULT`, `hipEventDefault`: notes the time.
 pub(super) const EVENT_DEFAULT: u32 = 0;
 
+/// A function that makes a stream or an event, with flags.
+pub(super) type Create = unsafe extern "C" fn(*mut Handle, u32) -> i32;
+
 /// A function and the symbol that it was found by.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<Function> {
@@ -104,11 +107,14 @@ calls! {
 mod tests {
     use cudarc::driver::sys;
 
+    use super::super::driver::CUDA_ATTRIBUTE_INTEGRATED;
     use super::*;
 
     /// As in `error_name`. HIP's are held against its header by `hip_header`.
     #[test]
     fn numbers_and_sizes_are_those_of_cudas_header() {
+        let integrated = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED;
+        assert_eq!(CUDA_ATTRIBUTE_INTEGRATED.cast_unsigned(), integrated as u32);
         let non_blocking = sys::CUstream_flags::CU_STREAM_NON_BLOCKING;
         assert_eq!(STREAM_NON_BLOCKING, non_blocking as u32);
         assert_eq!(EVENT_DEFAULT, sys::CUevent_flags::CU_EVENT_DEFAULT as u32);

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use super::calls::Address;
 use super::handles::{Context, Event, Memory, PinnedPages, Stream, pin};
 use crate::device_error::DeviceError;
 use crate::transfer::{Route, Toward};
@@ -114,13 +115,10 @@ impl Copies {
         at: usize,
         words: &[u64],
     ) -> Result<(), DeviceError> {
-        let memory = &self.memories[memory];
-        let context = &memory.context;
-        context.make_current()?;
-        let (to, bytes) = (memory.handle + at as u64, size_of_val(words));
+        let (context, to) = self.place(memory, at)?;
         context.call(context.driver.calls.copy_to_device, |copy| {
             // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
-            unsafe { copy(to, words.as_ptr().cast(), bytes) }
+            unsafe { copy(to, words.as_ptr().cast(), size_of_val(words)) }
         })?;
         // The call returns when the words are on their way, and the copies' streams do not wait
         // for them.
@@ -134,14 +132,18 @@ impl Copies {
         at: usize,
         words: &mut [u64],
     ) -> Result<(), DeviceError> {
-        let memory = &self.memories[memory];
-        let context = &memory.context;
-        context.make_current()?;
-        let (from, bytes) = (memory.handle + at as u64, size_of_val(words));
+        let (context, from) = self.place(memory, at)?;
         context.call(context.driver.calls.copy_to_host, |copy| {
             // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were
             // written.
-            unsafe { copy(words.as_mut_ptr().cast(), from, bytes) }
+            unsafe { copy(words.as_mut_ptr().cast(), from, size_of_val(words)) }
         })
+    }
+
+    /// An address within a memory, whose device becomes the calling thread's.
+    fn place(&self, memory: usize, at: usize) -> Result<(&Context, Address), DeviceError> {
+        let Memory { context, handle, .. } = &self.memories[memory];
+        context.make_current()?;
+        Ok((context, handle + at as u64))
     }
 }

@@ -19,7 +19,7 @@ pub(super) const TOO_MANY_PEERS: i32 = 711;
 /// terminated and relaunched", cuda.h): deinitialized, device unavailable, ECC, NVLink, contained,
 /// illegal address, launch timeout, context destroyed, assertion, hardware stack, illegal
 /// instruction, misaligned address, address space, program counter, launch failed, external device.
-const LOST: [i32; 16] =
+pub(super) const LOST: [i32; 16] =
     [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 911];
 
 /// A call on a device that failed; of a number of bytes where it had one.

@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use nearfar_machine::Accelerator;
 
-use super::calls::{Address, Call, Calls, EVENT_DEFAULT, Handle, STREAM_NON_BLOCKING, SUCCESS};
+use super::calls::{
+    Address, Call, Calls, Create, EVENT_DEFAULT, Handle, STREAM_NON_BLOCKING, SUCCESS,
+};
 use super::devices::{device, start};
 use super::driver::{DeviceHandle, Driver, Refusal, succeeded};
 use super::error_name::{
@@ -109,14 +111,27 @@ impl<T: Copy> Held<T> {
         (call, bytes): (Call<Function>, Option<usize>),
         mut handle: T,
         take: impl FnOnce(Function, *mut T) -> i32,
-        give_back: impl FnOnce(&Calls) -> unsafe extern "C" fn(T) -> i32,
+        give_back: unsafe extern "C" fn(T) -> i32,
     ) -> Result<Self, DeviceError> {
         context.make_current()?;
         let code = take(call.function, &raw mut handle);
         succeeded(call.symbol, code)
             .map_err(|refusal| failure(&context.driver, &context.label, refusal, bytes))?;
-        let give_back = give_back(&context.driver.calls);
         Ok(Self { context: Rc::clone(context), handle, give_back })
+    }
+}
+
+impl Held<Handle> {
+    /// Has a stream or an event made, with these flags.
+    fn create(
+        context: &Rc<Context>,
+        call: Call<Create>,
+        flags: u32,
+        give_back: unsafe extern "C" fn(Handle) -> i32,
+    ) -> Result<Self, DeviceError> {
+        // SAFETY: `made` has room for the answer.
+        let take = |create: Create, made| unsafe { create(made, flags) };
+        Self::take(context, (call, None), ptr::null_mut(), take, give_back)
     }
 }
 
@@ -134,12 +149,12 @@ pub(super) type Memory = Held<Address>;
 
 impl Memory {
     pub(super) fn new(context: &Rc<Context>, bytes: usize) -> Result<Self, DeviceError> {
-        let call = (context.driver.calls.allocate, Some(bytes));
+        let Calls { allocate, free, .. } = context.driver.calls;
         // SAFETY: `address` has room for the answer.
         let take = |allocate: unsafe extern "C" fn(_, _) -> _, address| unsafe {
             allocate(address, bytes)
         };
-        Self::take(context, call, 0, take, |calls| calls.free.function)
+        Self::take(context, (allocate, Some(bytes)), 0, take, free.function)
     }
 }
 
@@ -151,13 +166,13 @@ pub(super) fn pin(
     start: *mut c_void,
     bytes: usize,
 ) -> Result<PinnedPages, DeviceError> {
-    let call = (context.driver.calls.register_host, Some(bytes));
+    let Calls { register_host, unregister_host, .. } = context.driver.calls;
     // SAFETY: the pages are borrowed for as long as the transfer lives, which lets go of them
     // before it ends.
     let take = |register: unsafe extern "C" fn(_, _, _) -> _, _: *mut Handle| unsafe {
         register(start, bytes, 0)
     };
-    Held::take(context, call, start, take, |calls| calls.unregister_host.function)
+    Held::take(context, (register_host, Some(bytes)), start, take, unregister_host.function)
         .map_err(DeviceError::not_pinned)
 }
 
@@ -166,14 +181,8 @@ pub(super) struct Stream(Held<Handle>);
 
 impl Stream {
     pub(super) fn open(context: &Rc<Context>) -> Result<Self, DeviceError> {
-        let call = (context.driver.calls.create_stream, None);
-        // SAFETY: `stream` has room for the answer.
-        let take = |create: unsafe extern "C" fn(_, _) -> _, stream| unsafe {
-            create(stream, STREAM_NON_BLOCKING)
-        };
-        let held =
-            Held::take(context, call, ptr::null_mut(), take, |it| it.destroy_stream.function)?;
-        Ok(Self(held))
+        let Calls { create_stream, destroy_stream, .. } = context.driver.calls;
+        Held::create(context, create_stream, STREAM_NON_BLOCKING, destroy_stream.function).map(Self)
     }
 
     pub(super) fn handle(&self) -> Handle {
@@ -217,14 +226,8 @@ pub(super) struct Event(Held<Handle>);
 
 impl Event {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self, DeviceError> {
-        let call = (context.driver.calls.create_event, None);
-        // SAFETY: `event` has room for the answer.
-        let take = |create: unsafe extern "C" fn(_, _) -> _, event| unsafe {
-            create(event, EVENT_DEFAULT)
-        };
-        let held =
-            Held::take(context, call, ptr::null_mut(), take, |it| it.destroy_event.function)?;
-        Ok(Self(held))
+        let Calls { create_event, destroy_event, .. } = context.driver.calls;
+        Held::create(context, create_event, EVENT_DEFAULT, destroy_event.function).map(Self)
     }
 
     /// Nanoseconds from an earlier note to this one; None where the driver does not say, or says

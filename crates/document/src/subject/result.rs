@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::origin::Origin;
 
-/// What a model says of a record, or a prediction of its; `--json` prints it.
+/// What a model says of a record, or what is predicted by it; `--json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelResult<Model> {

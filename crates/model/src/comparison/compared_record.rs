@@ -37,7 +37,9 @@ impl ComparedRecord {
         for sample in &record.samples {
             add(&mut totals, sample);
         }
-        Self::of(record.clone(), &totals)
+        let mut record = record.clone();
+        record.samples = Vec::new();
+        Self::of(record, &totals)
     }
 
     fn of(record: Record, totals: &Totals) -> Self {
