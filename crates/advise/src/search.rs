@@ -124,8 +124,9 @@ impl Question<'_> {
                     let (had, has) = (pages[of][from], pages[of][to]);
                     pages[of][from] = had - moved;
                     pages[of][to] = has + moved;
-                    match score(pages).filter(|_| self.fits(pages)) {
-                        Some(score) if score > *reached * (1.0 + LEAST_GAIN) => *reached = score,
+                    let value = if self.fits(pages) { score(pages) } else { None };
+                    match value {
+                        Some(value) if value > *reached * (1.0 + LEAST_GAIN) => *reached = value,
                         _ => {
                             pages[of][from] = had;
                             pages[of][to] = has;

@@ -9,6 +9,10 @@ const MOST_STEPS: u32 = 200;
 /// Below this ln ((d/w)^p h) a stream is slowed by less than 1e-13, and the first term of
 /// the series in h is exact to rounding.
 const NO_PRESSURE: f64 = -30.0;
+/// Pressures beyond the reference by this in ln h are near the end of what an f64 holds.
+const IN_RANGE: f64 = 500.0;
+/// Sums of pressures below this part of the reference may have lost some to underflow.
+const EXACT_FROM: f64 = 1e-250;
 
 /// The pressures of a system's resources as they are so far.
 pub(crate) struct Pressures<'a> {
@@ -19,6 +23,10 @@ pub(crate) struct Pressures<'a> {
     claims: Vec<f64>,
     /// ln h of each resource.
     ln_h: Vec<f64>,
+    /// h of each resource / that of the reference: sums of pressures are what the solver takes most of,
+    /// and need no exponentials with them.
+    h: Vec<f64>,
+    ln_reference: f64,
 }
 
 /// A stream as one of its resources sees it, the other pressures fixed.
@@ -44,6 +52,8 @@ impl<'a> Pressures<'a> {
             users,
             claims: system.streams.iter().map(claim).collect(),
             ln_h: vec![f64::NEG_INFINITY; system.capacities.len()],
+            h: vec![0.0; system.capacities.len()],
+            ln_reference: f64::NEG_INFINITY,
         }
     }
 
@@ -75,20 +85,40 @@ impl<'a> Pressures<'a> {
 
     /// ln of the sum of the pressures on a stream, one resource left out.
     fn on(&self, stream: usize, without: Option<usize>) -> f64 {
-        let terms = self.system.streams[stream]
-            .usage
-            .iter()
-            .filter(|&&(resource, _)| Some(resource) != without)
-            .map(|&(resource, _)| self.ln_h[resource]);
-        ln_sum_exp(terms)
+        let usage = self.system.streams[stream].usage.iter().map(|&(resource, _)| resource);
+        let others = usage.filter(|&resource| Some(resource) != without);
+        let sum: f64 = others.clone().map(|resource| self.h[resource]).sum();
+        if sum >= EXACT_FROM {
+            self.ln_reference + sum.ln()
+        } else {
+            ln_sum_exp(others.map(|resource| self.ln_h[resource]))
+        }
+    }
+
+    fn set(&mut self, resource: usize, ln_h: f64) {
+        self.ln_h[resource] = ln_h;
+        if ln_h > self.ln_reference + IN_RANGE {
+            self.refer_to_largest();
+        } else if self.ln_reference > f64::NEG_INFINITY {
+            self.h[resource] = (ln_h - self.ln_reference).exp();
+        }
+    }
+
+    fn refer_to_largest(&mut self) {
+        let largest = self.ln_h.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.ln_reference = largest;
+        if largest > f64::NEG_INFINITY {
+            self.h = self.ln_h.iter().map(|ln_h| (ln_h - largest).exp()).collect();
+        }
     }
 
     /// Goes through all resources: moves the pressure of each to where it carries what the
     /// law says.
     pub fn sweep(&mut self) {
+        self.refer_to_largest();
         for resource in 0..self.ln_h.len() {
             if let Some(balanced) = self.balanced(resource) {
-                self.ln_h[resource] = balanced;
+                self.set(resource, balanced);
             }
         }
     }
@@ -100,7 +130,7 @@ impl<'a> Pressures<'a> {
         let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
         let excess = p * (offered.ln() - self.system.capacities[resource].ln());
-        (offered > 0.0).then(|| pressure(&users, offered, excess, p))
+        (offered > 0.0).then(|| pressure(&users, offered, excess, p, self.ln_h[resource]))
     }
 
     /// Derivative of the balanced ln h by ln of the resource's capacity C. It solves
@@ -112,7 +142,7 @@ impl<'a> Pressures<'a> {
         let offered: f64 = users.iter().map(|user| user.carried).sum();
         let excess = p * (offered.ln() - self.system.capacities[resource].ln());
         (offered > 0.0).then(|| {
-            let balanced = pressure(&users, offered, excess, p);
+            let balanced = pressure(&users, offered, excess, p, self.ln_h[resource]);
             let is_exact = is_first_term_exact(&users, balanced);
             let slope = if is_exact { 1.0 } else { slowdown(&users, offered, balanced, p).1 };
             -p / slope
@@ -143,7 +173,7 @@ impl<'a> Pressures<'a> {
     /// Sets ln h of these resources.
     pub fn put(&mut self, used: &[usize], ln_h: &[f64]) {
         for (&resource, &value) in used.iter().zip(ln_h) {
-            self.ln_h[resource] = value;
+            self.set(resource, value);
         }
     }
 
@@ -161,7 +191,7 @@ impl<'a> Pressures<'a> {
         let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
         let excess = p * (offered.ln() - self.system.capacities[resource].ln());
-        let balanced = pressure(&users, offered, excess, p);
+        let balanced = pressure(&users, offered, excess, p, self.ln_h[resource]);
         // What slows the users as much as `balanced` does slows S by 1 + exp(excess).
         let ln_slowdown = softplus(excess) / p;
         let push = |user: &User| balanced + user.steepness;
@@ -199,8 +229,9 @@ impl<'a> Pressures<'a> {
 }
 
 /// ln h at which the users together are slowed to the law's total:
-/// (S/O)^-p - 1 = (O/C)^p, where S is what they move under h.
-fn pressure(users: &[User], offered: f64, excess: f64, p: f64) -> f64 {
+/// (S/O)^-p - 1 = (O/C)^p, where S is what they move under h. It is looked for from `near` on, where
+/// that can be.
+fn pressure(users: &[User], offered: f64, excess: f64, p: f64, near: f64) -> f64 {
     let first_term = excess
         - ln_sum_exp(users.iter().map(|user| (user.carried / offered).ln() + user.steepness));
     if is_first_term_exact(users, first_term) {
@@ -211,7 +242,7 @@ fn pressure(users: &[User], offered: f64, excess: f64, p: f64) -> f64 {
     let steepness = || users.iter().map(|user| user.steepness);
     let mut low = excess - steepness().fold(f64::NEG_INFINITY, f64::max);
     let mut high = excess - steepness().fold(f64::INFINITY, f64::min);
-    let mut ln_h = first_term.clamp(low, high);
+    let mut ln_h = if near > low && near < high { near } else { first_term.clamp(low, high) };
     let mut earlier_error = f64::INFINITY;
     for _ in 0..MOST_STEPS {
         let (value, slope) = slowdown(users, offered, ln_h, p);
@@ -246,13 +277,13 @@ fn is_first_term_exact(users: &[User], ln_h: f64) -> bool {
 fn slowdown(users: &[User], offered: f64, ln_h: f64, p: f64) -> (f64, f64) {
     let (mut carried, mut lost, mut slope) = (0.0, 0.0, 0.0);
     for user in users {
-        let push = ln_h + user.steepness;
-        let ln_factor = -softplus(push) / p;
-        let now = user.carried * ln_factor.exp();
-        carried += now;
+        let (softplus, logistic) = softplus_and_logistic(ln_h + user.steepness);
         // Not offered - carried: that would cancel where the pressure is small.
-        lost -= user.carried * ln_factor.exp_m1();
-        slope += now * logistic(push) / p;
+        let left = (-softplus / p).exp_m1();
+        let now = user.carried * (1.0 + left);
+        carried += now;
+        lost -= user.carried * left;
+        slope += now * logistic / p;
     }
     let ln_ratio =
         if lost < offered / 2.0 { -(-lost / offered).ln_1p() } else { offered.ln() - carried.ln() };
@@ -264,12 +295,19 @@ fn slowdown(users: &[User], offered: f64, ln_h: f64, p: f64) -> (f64, f64) {
 
 /// ln(1 + e^y).
 fn softplus(y: f64) -> f64 {
-    if y > 0.0 { y + (-y).exp().ln_1p() } else { y.exp().ln_1p() }
+    softplus_and_logistic(y).0
 }
 
 /// 1 / (1 + e^-y).
 fn logistic(y: f64) -> f64 {
-    if y > 0.0 { 1.0 / (1.0 + (-y).exp()) } else { y.exp() / (1.0 + y.exp()) }
+    softplus_and_logistic(y).1
+}
+
+/// Both by one exponential: the solver spends its time here.
+fn softplus_and_logistic(y: f64) -> (f64, f64) {
+    let below_one = (-y.abs()).exp();
+    let of_larger = 1.0 / (1.0 + below_one);
+    (y.max(0.0) + below_one.ln_1p(), if y > 0.0 { of_larger } else { below_one * of_larger })
 }
 
 /// ln of a sum of exponentials; minus infinity for none.

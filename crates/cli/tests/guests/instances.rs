@@ -101,6 +101,7 @@ fn each_node_has_an_instance_with_its_pages_and_one_that_dies_is_told() {
 }
 
 #[test]
+#[ignore = "make outer: as with the other kernel"]
 fn each_node_has_an_instance_under_the_old_kernel() {
     held(OLD);
 }
