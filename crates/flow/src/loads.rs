@@ -172,36 +172,46 @@ pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
     let crowding = crowding(busy, &demands);
     // Resources stand in the order of the parts and not of the loads: where a system has several
     // solutions the order decides which is found.
-    let mut indexes: BTreeMap<Part, usize> = BTreeMap::new();
-    let mut usages = Vec::new();
-    for load in busy {
-        let mut usage: BTreeMap<Part, f64> = BTreeMap::new();
-        for &(column, share) in &load.shares {
-            for (part, capacity) in load.ask.capacities.parts_between(load.row, column) {
-                indexes.insert(part, 0);
-                let crowded = match part {
-                    Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
-                    _ => 1.0,
-                };
-                // In fractions of the capacity that a byte/s takes.
-                *usage.entry(part).or_insert(0.0) += share / capacity * crowded;
-            }
-        }
-        usages.push(usage);
-    }
-    for (index, of_part) in indexes.values_mut().enumerate() {
-        *of_part = index;
-    }
-    let stream = |((load, of_one), usage): ((&Busy<'_>, &f64), BTreeMap<Part, f64>)| Stream {
-        demand: lowered_demand(load, *of_one, &usage, law.saturation),
+    let usages: Vec<Vec<(Part, f64)>> = busy.iter().map(|load| usage(load, &crowding)).collect();
+    let mut parts: Vec<Part> = usages.iter().flatten().map(|&(part, _)| part).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    let stream = |((load, of_one), usage): ((&Busy<'_>, &f64), Vec<(Part, f64)>)| {
+        let demand = lowered_demand(load, *of_one, &usage, law.saturation);
+        // Both are in the order of the parts.
+        let mut resources = parts.iter().enumerate();
+        let resource = |(part, usage)| Some((resources.find(|(_, it)| **it == part)?.0, usage));
+        let usage = usage.into_iter().filter_map(resource).collect();
         // By what a thread would ask for unhindered: one that pauses is served when it asks.
-        weight: load.threads() * of_one.powf(law.fairness),
-        usage: usage.into_iter().map(|(part, usage)| (indexes[&part], usage)).collect(),
+        Stream { demand, weight: load.threads() * of_one.powf(law.fairness), usage }
     };
     let streams = busy.iter().zip(&demands).zip(usages).map(stream).collect();
-    let system =
-        System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
-    Some(SharedSystem { system, parts: indexes.into_keys().collect(), of_one: demands })
+    let system = System { capacities: vec![1.0; parts.len()], streams, saturation: law.saturation };
+    Some(SharedSystem { system, parts, of_one: demands })
+}
+
+/// Fractions of the parts' capacities that a byte/s of a load takes, in the order of the parts.
+fn usage(load: &Busy<'_>, crowding: &BTreeMap<usize, f64>) -> Vec<(Part, f64)> {
+    let on = |&(column, share): &(usize, f64)| {
+        let parts = load.ask.capacities.parts_between(load.row, column).into_iter();
+        parts.map(move |(part, capacity)| {
+            let crowded = match part {
+                Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
+                _ => 1.0,
+            };
+            (part, share / capacity * crowded)
+        })
+    };
+    let mut usage: Vec<(Part, f64)> = load.shares.iter().flat_map(on).collect();
+    usage.sort_by_key(|&(part, _)| part);
+    usage.dedup_by(|again, kept| {
+        let is_same = again.0 == kept.0;
+        if is_same {
+            kept.1 += again.1;
+        }
+        is_same
+    });
+    usage
 }
 
 /// Demand of one thread of each load, whose shares are its time by node, bytes/s.
@@ -253,11 +263,11 @@ pub(crate) fn effective_number<'a>(values: impl Iterator<Item = &'a f64>) -> f64
 /// ```text
 /// x^-p = d^-p + sum u_r^p = y^-p
 /// ```
-fn lowered_demand(load: &Busy<'_>, of_one: f64, usage: &BTreeMap<Part, f64>, p: f64) -> f64 {
+fn lowered_demand(load: &Busy<'_>, of_one: f64, usage: &[(Part, f64)], p: f64) -> f64 {
     let demand = load.threads() * of_one;
     let Some(most) = load.ask.most else { return demand };
     let asked = load.threads() * most;
-    let limits: f64 = usage.values().map(|usage| (asked * usage).powf(p)).sum();
+    let limits: f64 = usage.iter().map(|(_, usage)| (asked * usage).powf(p)).sum();
     if limits >= 1.0 { demand } else { demand.min(asked * (1.0 - limits).powf(-1.0 / p)) }
 }
 

@@ -232,13 +232,17 @@ impl<'a> Pressures<'a> {
 /// (S/O)^-p - 1 = (O/C)^p, where S is what they move under h. It is looked for from `near` on, where
 /// that can be.
 fn pressure(users: &[User], offered: f64, excess: f64, p: f64, near: f64) -> f64 {
+    // For one user ln((S/O)^-p - 1) is ln h + steepness.
+    if let [user] = users {
+        return excess - user.steepness;
+    }
     let first_term = excess
         - ln_sum_exp(users.iter().map(|user| (user.carried / offered).ln() + user.steepness));
     if is_first_term_exact(users, first_term) {
         return first_term;
     }
     // The total lies between what it would be if all were as steep as the flattest and as
-    // the steepest user, and for one user ln((S/O)^-p - 1) is ln h + steepness.
+    // the steepest user.
     let steepness = || users.iter().map(|user| user.steepness);
     let mut low = excess - steepness().fold(f64::NEG_INFINITY, f64::max);
     let mut high = excess - steepness().fold(f64::INFINITY, f64::min);
