@@ -1,6 +1,8 @@
 //! The pressures of a system's resources, and at which of them one resource carries
 //! what the law of [`crate::System`] says.
 
+use std::f64::consts::LN_2;
+
 use crate::system::{Stream, System};
 
 /// A Newton step of this size in ln h moves a rate by less than rounding does.
@@ -282,12 +284,18 @@ fn slowdown(users: &[User], offered: f64, ln_h: f64, p: f64) -> (f64, f64) {
     let (mut carried, mut lost, mut slope) = (0.0, 0.0, 0.0);
     for user in users {
         let (softplus, logistic) = softplus_and_logistic(ln_h + user.steepness);
-        // Not offered - carried: that would cancel where the pressure is small.
-        let left = (-softplus / p).exp_m1();
-        let now = user.carried * (1.0 + left);
-        carried += now;
-        lost -= user.carried * left;
-        slope += now * logistic / p;
+        let ln_factor = -softplus / p;
+        // Neither from the other where that would cancel.
+        let (factor, lost_part) = if ln_factor > -LN_2 {
+            let lost_part = -ln_factor.exp_m1();
+            (1.0 - lost_part, lost_part)
+        } else {
+            let factor = ln_factor.exp();
+            (factor, 1.0 - factor)
+        };
+        carried += user.carried * factor;
+        lost += user.carried * lost_part;
+        slope += user.carried * factor * logistic / p;
     }
     let ln_ratio =
         if lost < offered / 2.0 { -(-lost / offered).ln_1p() } else { offered.ln() - carried.ln() };
@@ -321,4 +329,50 @@ fn ln_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
         return largest;
     }
     largest + terms.map(|term| (term - largest).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What slows all alike slows the total alike: by digits that neither small nor large pressures lose.
+    #[test]
+    fn users_that_are_slowed_alike_are_slowed_as_one() {
+        for p in [0.5, 2.0, 8.0, 40.0] {
+            for tenths in -200..7000 {
+                let push = f64::from(tenths) / 10.0;
+                // Beyond it a rate is below what an f64 holds.
+                if push > 600.0 * p {
+                    break;
+                }
+                let user = |carried| User { carried, steepness: push - 3.0 };
+                let users = [user(1e9), user(3e9), user(5e7)];
+                let (value, slope) = slowdown(&users, 4.05e9, 3.0, p);
+                assert!((value - push).abs() <= 1e-11 * push.abs().max(1.0), "{p} {push} {value}");
+                assert!((slope - 1.0).abs() < 1e-9, "{p} {push} {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_pressures_hold_over_hundreds_of_decades() {
+        let usage: Vec<(usize, f64)> = (0..4).map(|resource| (resource, 1.0)).collect();
+        let stream = Stream { demand: 1e10, weight: 1e10, usage };
+        let system = System { capacities: vec![1e9; 4], streams: vec![stream], saturation: 4.0 };
+        for ln_h in [
+            [-9000.0, -9001.0, -9700.0, -9000.5],
+            [-9000.0, 3.0, 2.5, -700.0],
+            [1.0, 2.0, 900.0, 1800.0],
+            [5.0, f64::NEG_INFINITY, -1.0, -0.5],
+        ] {
+            let mut pressures = Pressures::none(&system);
+            pressures.put(&[0, 1, 2, 3], &ln_h);
+            for without in [None, Some(0), Some(1), Some(2), Some(3)] {
+                let others = (0..4).filter(|&resource| Some(resource) != without);
+                let expected = ln_sum_exp(others.map(|resource| ln_h[resource]));
+                let found = pressures.on(0, without);
+                assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{ln_h:?}");
+            }
+        }
+    }
 }
