@@ -260,7 +260,9 @@ fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk,
                 before = after;
             }
         } else {
-            log.note(time, work.done(), apart);
+            // Where a look was, what was done is not made up from notes around it: a thread that then
+            // has no CPU would have done less by the edge than the look saw.
+            log.note(time, work.done(), if time >= near { 0 } else { apart });
             if time >= near {
                 let look = clock.look(work)?;
                 // One that comes late, here or above, would not show what happened before it.

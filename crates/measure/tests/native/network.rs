@@ -44,6 +44,15 @@ fn case(workbench: &Workbench, way: MessageDirection, message_bytes: u64) -> Cas
     }
 }
 
+/// Ends the server, also where a test fails.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs a test beside a server, which ends with it.
 fn beside_server(test: impl FnOnce(Peer, &AtomicBool, &AtomicU32)) {
     let server = Server::bind("127.0.0.1:0", token(), Limits::default()).unwrap();
@@ -57,8 +66,8 @@ fn beside_server(test: impl FnOnce(Peer, &AtomicBool, &AtomicU32)) {
             };
             server.serve(&|| ends.load(Ordering::Relaxed), &tell).unwrap();
         });
+        let _end = End(&ends);
         test(peer, &ends, &refused);
-        ends.store(true, Ordering::Relaxed);
     });
 }
 
