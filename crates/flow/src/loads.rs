@@ -178,10 +178,8 @@ pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
     parts.dedup();
     let stream = |((load, of_one), usage): ((&Busy<'_>, &f64), Vec<(Part, f64)>)| {
         let demand = lowered_demand(load, *of_one, &usage, law.saturation);
-        // Both are in the order of the parts.
-        let mut resources = parts.iter().enumerate();
-        let resource = |(part, usage)| Some((resources.find(|(_, it)| **it == part)?.0, usage));
-        let usage = usage.into_iter().filter_map(resource).collect();
+        let resource = |part| parts.partition_point(|it| *it < part);
+        let usage = usage.into_iter().map(|(part, usage)| (resource(part), usage)).collect();
         // By what a thread would ask for unhindered: one that pauses is served when it asks.
         Stream { demand, weight: load.threads() * of_one.powf(law.fairness), usage }
     };
@@ -196,7 +194,7 @@ fn usage(load: &Busy<'_>, crowding: &BTreeMap<usize, f64>) -> Vec<(Part, f64)> {
         let parts = load.ask.capacities.parts_between(load.row, column).into_iter();
         parts.map(move |(part, capacity)| {
             let crowded = match part {
-                Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
+                Part::Controller { column } => crowding[&column],
                 _ => 1.0,
             };
             (part, share / capacity * crowded)

@@ -27,17 +27,28 @@ fn gains_are_over_the_default_and_commands_are_the_bindings() {
     }
 }
 
-/// What `golden.rs` holds to one screen has the rest with `--full`.
 #[test]
-fn full_shows_more_than_the_first_screen() {
-    for words in ["advise @knl-mixes --load-share 0.8", "advise @sound --instances"] {
-        let lines = |more: &str| {
-            let said = text(&run(&mut asked(&format!("{words}{more}"))).stdout);
-            assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
-            said.lines().count()
-        };
+fn the_first_screen_has_at_most_40_lines_of_80_columns_and_full_the_rest() {
+    for words in [
+        "advise @eight",
+        "advise @eight --threads 8 --working-set 8GiB",
+        "advise @eight --pattern regular --working-set 600GiB",
+        "advise @many",
+        "advise @knl-mixes --load-share 0.8",
+        "advise @devices --device cuda0",
+        "advise @eight --instances --working-set 80GB",
+        "advise @sound --instances",
+        "predict @knl-mixes --bytes-per-step 1GB",
+        "predict @knl-mixes --bytes-per-step 1MB",
+        "predict @eight --bytes-per-step 15.6GB --compute-per-step 20ms",
+    ] {
+        let said = |more: &str| text(&run(&mut asked(&format!("{words}{more}"))).stdout);
+        let first = said("");
+        assert!((5..=40).contains(&first.lines().count()), "{words}: {first}");
+        let long: Vec<&str> = first.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{words}: {long:#?}");
         // All placements in place of the line that says how many more there are.
-        assert!(lines(" --full") + 1 >= lines(""), "{words}");
+        assert!(said(" --full").lines().count() + 1 >= first.lines().count(), "{words}");
     }
 }
 

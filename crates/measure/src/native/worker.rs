@@ -262,8 +262,9 @@ fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk,
         } else {
             // Where a look was, what was done is not made up from notes around it: a thread that then
             // has no CPU would have done less by the edge than the look saw.
-            log.note(time, work.done(), if time >= near { 0 } else { apart });
-            if time >= near {
+            let looks = time >= near;
+            log.note(time, work.done(), if looks { 0 } else { apart });
+            if looks {
                 let look = clock.look(work)?;
                 // One that comes late, here or above, would not show what happened before it.
                 if look.time < next {
