@@ -8,9 +8,9 @@ LOCKED = web/node_modules/.package-lock.json
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 ARM64 = $(or $(CARGO_TARGET_DIR),target)/arm64/aarch64-unknown-linux-gnu/debug
 
-# Tests are built once, by the whole workspace's choice of features. A tier is the test targets of a
-# name; plain `cargo test --workspace` runs those that need nothing but the build's packages.
-CARGO_TEST = cargo test --locked --workspace
+# Tests are built and linted once for every target here, by the whole workspace's choice of features. A
+# tier is the test targets of a name; without a name, those that need nothing but the build's packages.
+CARGO_TEST = env RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/scripts/linted cargo test --locked --workspace
 HOST = --test host --test containers
 DEVICES = --test devices
 DOCUMENTS = --test documents
@@ -32,7 +32,6 @@ build: web ## the optimised program
 	@scripts/install-packages build
 	cargo build --release --locked -p nearfar
 
-test: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/linted
 test: ## install what is missing, check, run every tier of tests: what a submission runs
 	@$(STAGE) packages scripts/install-packages build host devices documents guest
 	@$(STAGE) python scripts/python-packages
@@ -56,12 +55,12 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters
-	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 	@$(STAGE) packages-tried $(MAKE) --no-print-directory packages
 	@$(STAGE) python $(MAKE) --no-print-directory python
 	@$(STAGE) arm64 $(MAKE) --no-print-directory arm64
 	@$(STAGE) site $(MAKE) --no-print-directory site
 	@$(STAGE) workflows $(MAKE) --no-print-directory workflows
+	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
 	@scripts/install-packages build host

@@ -12,14 +12,19 @@ use crate::{in_guest, left, table};
 /// two CPUs each.
 const SCRIPT: &str = r#"
     echo 0 >/proc/sys/kernel/numa_balancing
-    # hold NAME MIB COMMAND..: starts it, and stops it when it has so much memory.
+    # hold NAME MIB COMMAND..: starts it, and stops it when it has so much memory of its own: pages of
+    # the files that it maps may be on any node.
     hold() {
         name=$1 pages=$(($2 * 256))
         shift 2
         ( exec "$@" ) >/dev/null 2>/out/ps.$name.said &
         pid=$!
         echo $pid >/out/ps.$name.pid
-        while [ -e /proc/$pid ] && [ $(cut -d ' ' -f 2 /proc/$pid/statm) -lt $pages ]; do sleep 0.2; done
+        while [ -e /proc/$pid ]; do
+            read -r size resident shared rest </proc/$pid/statm
+            [ $((resident - shared)) -lt $pages ] || break
+            sleep 0.2
+        done
         kill -STOP $pid
     }
     look() { nearfar ps --json >/out/ps.$1.json; echo $? >/out/ps.$1.status; }
