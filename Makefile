@@ -50,7 +50,7 @@ outer: ## what is slower: every guest under both kernels, every program under ev
 	@scripts/install-packages build guest suites outer programs clusters arm64
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
-	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
+	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored --skip arm64::
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture

@@ -1,5 +1,5 @@
 //! The launchers and checkers that runs of many machines are for: Slurm with several machines on this host, Open
-//! MPI, ReFrame, Kubernetes' schema. Machines are simulated; what is real is who starts them. (make outer)
+//! MPI, pdsh, ReFrame, Kubernetes' schema. Machines are simulated; what is real is who starts them. (make outer)
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -7,7 +7,9 @@ mod slurm;
 mod support;
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
@@ -46,6 +48,35 @@ fn open_mpi_measures_a_host_once() {
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
     let (_, json) = compared(&run_folder);
     assert_eq!(json["missing"], serde_json::json!([]), "{said}");
+}
+
+/// pdsh reads the command as it is printed and puts machines' names into it. What is behind `ssh` is this host's shell.
+#[test]
+fn pdsh_names_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let ssh = folder.path().join("ssh");
+    let script = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\necho reached $1\nshift\n\
+                  exec sh -c \"$*\"\n";
+    fs::write(&ssh, script).unwrap();
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let run_folder = folder.path().join("a run");
+    let printed = plan(&run_folder, &["--engine", "pdsh", "--machines", "n[1-3],login"]);
+    let path = format!("{}:{}", folder.path().display(), env::var("PATH").unwrap());
+    let said = run(Command::new("sh")
+        .args(["-c", &printed])
+        .envs([("PATH", path.as_str()), ("PDSH_RCMD_TYPE", "ssh")]));
+    let (_, json) = compared(&run_folder);
+    assert_eq!(json["missing"], serde_json::json!([]), "{said}");
+    let measured: BTreeSet<&str> = json["machines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["machine"].as_str().unwrap())
+        .collect();
+    assert_eq!(measured, BTreeSet::from(["n1", "n2", "n3", "login"]), "{said}");
+    for name in measured {
+        assert!(said.contains(&format!("reached {name}")), "{said}");
+    }
 }
 
 /// Each of Open MPI's processes is told its number and how many there are on this machine.
