@@ -72,15 +72,18 @@ impl Launch {
                  {batch} --wrap {}\ndone\n",
                 shell_word(&step)
             ),
+            // Flux ends a job 30 s after the first of its tasks.
             Engine::Flux => format!(
                 "flux submit --nodes={count} --tasks-per-node=1 --exclusive --requires=hosts:{hosts} \
-                 -o cpu-affinity=off --time-limit={minutes}m {task}\n"
+                 -o cpu-affinity=off -o exit-timeout=none --time-limit={minutes}m {task}\n"
             ),
             Engine::Mpirun => {
                 let slots: Vec<String> =
                     self.machines.iter().map(|name| format!("{name}:1")).collect();
                 let slots = shell_word(&slots.join(","));
-                format!("mpirun --host {slots} --map-by ppr:1:node --bind-to none {task}\n")
+                // Open MPI ends all processes when one fails.
+                let task = shell_word(&format!("{task} || true"));
+                format!("mpirun --host {slots} --map-by ppr:1:node --bind-to none sh -c {task}\n")
             }
             // %h is the machine's name as pdsh has it.
             Engine::Pdsh => format!(
@@ -104,7 +107,7 @@ impl Launch {
         words.chain(more.iter().map(|word| (*word).into())).collect()
     }
 
-    /// An indexed job with a pod on each machine and no second one there. Placing pages on a node of one's
+    /// An indexed job, of a new name each time, with a pod on each machine and no second one there. Placing pages on a node of one's
     /// choice needs CAP_SYS_NICE where the default filter of system calls holds.
     fn job(&self) -> Value {
         let labels = json!({"app.kubernetes.io/name": "nearfar"});
@@ -117,7 +120,7 @@ impl Launch {
         json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": {"name": "nearfar-fleet", "labels": labels},
+            "metadata": {"generateName": "nearfar-", "labels": labels},
             "spec": {
                 "completionMode": "Indexed",
                 "completions": self.machines.len(),

@@ -19,7 +19,7 @@ pub enum FleetCommand {
         "  nearfar fleet plan --run /shared/run1 --engine slurm --machines n[1-400] | sh\n",
         "  nearfar fleet plan --run /shared/run1 --engine pdsh --machines n[3,7]    those again\n",
         "  nearfar fleet plan --run /shared/run1 --engine kubernetes --machines w[1-9] \\\n",
-        "      --image registry/nearfar --claim shared | kubectl apply -f -",
+        "      --image registry/nearfar --claim shared | kubectl create -f -",
     ))]
     Plan(FleetPlanArguments),
     /// Which machines of a run are missing, failed, or fall short of their peers

@@ -48,6 +48,18 @@ fn open_mpi_measures_a_host_once() {
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
     let (_, json) = compared(&run_folder);
     assert_eq!(json["missing"], serde_json::json!([]), "{said}");
+
+    // Open MPI would end all other machines if one failed by its status.
+    let run_folder = folder.path().join("failing");
+    let arguments = ["--engine", "mpirun", "--program", "/no/such/program", "--machines"];
+    let printed = plan(&run_folder, &[&arguments[..], &[host.trim()]].concat());
+    let said = run(Command::new("sh")
+        .args(["-c", &printed])
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
+    assert!(said.contains("/no/such/program"), "{said}");
+    let (status, json) = compared(&run_folder);
+    assert_eq!((status, &json["missing"]), (2, &serde_json::json!([host.trim()])), "{json:#}");
 }
 
 /// pdsh reads the command as it is printed and puts machines' names into it. What is behind `ssh` is this host's shell.
