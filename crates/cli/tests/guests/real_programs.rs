@@ -17,9 +17,9 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/programs")
 /// Before a program that is to be looked at: pages stay where the policy puts them.
 const QUIET: &str = "echo 0 >/proc/sys/kernel/numa_balancing\n";
 
-/// A guest's own /tmp hides what lies there here.
+/// A guest's own /tmp hides what lies there here; the clone may be there.
 fn folder() -> TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+    tempfile::tempdir_in("/var/tmp").unwrap()
 }
 
 /// A program of this machine.
@@ -200,7 +200,7 @@ fn a_database_s_buffers_are_interleaved() {
          as-nobody {bin}/pgbench -h /tmp -c 4 -T 30 postgres
          as-nobody {bin}/pg_ctl -D /tmp/data -m fast stop) >/out/asked 2>&1 &
         {}wait",
-        run("postgres", "", &format!("{bin}/postgres -D /tmp/data -k /tmp -c listen_addresses="))
+        run("postgres", "--follow", &format!("{bin}/postgres -D /tmp/data -k /tmp -c listen_addresses="))
     );
     let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
     let library = version.join("lib");
