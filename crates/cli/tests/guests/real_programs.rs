@@ -195,8 +195,7 @@ fn a_database_s_buffers_are_interleaved() {
     let script = format!(
         "as-nobody {bin}/initdb -D /tmp/data -A trust -U nobody --locale=C --no-sync --wal-segsize=1 \
              >/out/initdb 2>&1
-        (for try in $(seq 300); do [ -S /tmp/.s.PGSQL.5432 ] && break; sleep 0.2; done
-         as-nobody {bin}/pgbench -h /tmp -i -s 3 postgres
+        (for try in $(seq 300); do as-nobody {bin}/pgbench -h /tmp -i -s 3 postgres && break; sleep 0.2; done
          as-nobody {bin}/pgbench -h /tmp -c 4 -T 30 postgres
          as-nobody {bin}/pg_ctl -D /tmp/data -m fast stop) >/out/asked 2>&1 &
         {}wait",
