@@ -1,10 +1,10 @@
-//! How near messages over loopback come to iperf3 with as many connections:
-//! `cargo bench -p nearfar-measure --bench iperf`. Needs iperf3.
+//! How near messages come to iperf3 with as many connections: over loopback, and as root over a pair of virtual
+//! interfaces between two network namespaces: `cargo bench -p nearfar-measure --bench iperf`. Needs iperf3, and ip.
 //! Status 1 when the promise is missed, 2 when the bench could not run.
 //!
 //! Both run in turns, so that neighbours disturb them alike; a figure is the median over turns. Both send
 //! messages of 128 KiB, each from one buffer of that size again and again, which is what iperf3 does; beside it
-//! stands what is measured otherwise: from a buffer beyond the caches.
+//! stands what is measured otherwise: from a buffer beyond the caches. Both ends share this machine's CPUs.
 
 use std::io::{self, Write};
 use std::net::TcpListener;
@@ -36,8 +36,24 @@ const MESSAGE_BYTES: u64 = 128 << 10;
 /// Beyond the last-level cache of any machine that this runs on.
 const LARGE_BUFFER: u64 = 256 << 20;
 
+/// Ends of the wire: of RFC 2544's range, which no network has.
+const NEAR: &str = "198.18.0.1";
+const FAR: &str = "198.18.0.2";
+/// In namespaces of one's own every port is free.
+const PORT: &str = "5200";
+const IPERF_PORT: &str = "5201";
+
 fn main() -> ExitCode {
-    match compared() {
+    // cargo's own argument is `--bench`; the others are this bench's, when it starts itself in a namespace.
+    let words: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let kept = match words[..] {
+        [] => over_both(),
+        ["serve"] => serve().map(|()| true),
+        ["compare"] => against_far(),
+        _ => Err(anyhow::anyhow!("unknown arguments {words:?}")),
+    };
+    match kept {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
@@ -48,30 +64,131 @@ fn main() -> ExitCode {
     }
 }
 
-fn compared() -> anyhow::Result<bool> {
-    let machine = nearfar_topology::read_live(Path::new("/"))?;
-    let token = Token::new(*b"a token of this bench");
-    let server = Server::bind("127.0.0.1:0", token.clone(), Limits::default())?;
-    let peer = Peer { addresses: vec![server.address()?], token };
+fn over_both() -> anyhow::Result<bool> {
+    writeln!(io::stdout(), "over loopback")?;
+    let loopback = over_loopback()?;
+    let wire = match Wire::new() {
+        Ok(wire) => wire,
+        Err(why) => {
+            writeln!(io::stdout(), "no wire between two network namespaces: {why:#}")?;
+            return Ok(loopback);
+        }
+    };
+    writeln!(io::stdout(), "over a pair of virtual interfaces, MTU 1500")?;
+    Ok(wire.compared()? && loopback)
+}
+
+fn token() -> Token {
+    Token::new(*b"a token of this bench")
+}
+
+fn over_loopback() -> anyhow::Result<bool> {
+    let server = Server::bind("127.0.0.1:0", token(), Limits::default())?;
+    let peer = Peer { addresses: vec![server.address()?], token: token() };
+    // A port that is free now.
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+    let _iperf = Iperf::server(Command::new("iperf3"), "127.0.0.1", &port)?;
+    let iperf = Iperf { host: "127.0.0.1".into(), port };
     let ends = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| server.serve(&|| ends.load(Ordering::Relaxed), &|_| {}));
-        let compared = compare(&machine, &peer);
+        let compared = compare(&peer, &iperf);
         ends.store(true, Ordering::Relaxed);
         compared
     })
 }
 
-fn compare(machine: &Machine, peer: &Peer) -> anyhow::Result<bool> {
-    let theirs = Iperf::start()?;
+/// In the far namespace, until it is ended.
+fn serve() -> anyhow::Result<()> {
+    Server::bind(format!("{FAR}:{PORT}"), token(), Limits::default())?.serve(&|| false, &|_| {})?;
+    Ok(())
+}
+
+/// In the near namespace.
+fn against_far() -> anyhow::Result<bool> {
+    let peer = Peer { addresses: vec![format!("{FAR}:{PORT}").parse()?], token: token() };
+    compare(&peer, &Iperf { host: FAR.into(), port: IPERF_PORT.into() })
+}
+
+/// Two network namespaces with a pair of virtual interfaces between them, removed with this.
+struct Wire {
+    near: String,
+    far: String,
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for name in [&self.near, &self.far] {
+            ip(&["netns", "del", name]).ok();
+        }
+    }
+}
+
+impl Wire {
+    fn new() -> anyhow::Result<Self> {
+        let name = |end: &str| format!("nearfar-{end}-{}", std::process::id());
+        let wire = Self { near: name("near"), far: name("far") };
+        ip(&["netns", "add", &wire.near])?;
+        ip(&["netns", "add", &wire.far])?;
+        let (near, far) = (&*wire.near, &*wire.far);
+        ip(&["-n", near, "link", "add", "wire", "type", "veth", "peer", "wire", "netns", far])?;
+        for (name, address) in [(near, NEAR), (far, FAR)] {
+            ip(&["-n", name, "address", "add", &format!("{address}/30"), "dev", "wire"])?;
+            ip(&["-n", name, "link", "set", "wire", "up"])?;
+        }
+        Ok(wire)
+    }
+
+    /// A command in one of the namespaces.
+    fn within(namespace: &str, program: &Path) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", namespace]).arg(program);
+        command
+    }
+
+    fn compared(&self) -> anyhow::Result<bool> {
+        let own = std::env::current_exe()?;
+        let server = Self::within(&self.far, &own).arg("serve").spawn().context("ip")?;
+        let _server = Ended(server);
+        let iperf = Self::within(&self.far, Path::new("iperf3"));
+        let _iperf = Iperf::server(iperf, FAR, IPERF_PORT)?;
+        let status = Self::within(&self.near, &own).arg("compare").status()?;
+        match status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => bail!("the near end: {status}"),
+        }
+    }
+}
+
+fn ip(words: &[&str]) -> anyhow::Result<()> {
+    let output = Command::new("ip").args(words).output().context("ip")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "ip {}: {}", words.join(" "), said.trim());
+    Ok(())
+}
+
+/// A process that is ended with this.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+fn compare(peer: &Peer, theirs: &Iperf) -> anyhow::Result<bool> {
+    theirs.await_answer()?;
+    let machine = nearfar_topology::read_live(Path::new("/"))?;
     let cpus: Vec<u32> = machine.allowed_cpus.iter().collect();
     let stores = store_method(&read_environment(Path::new("/")).cpu);
     let mut kept = true;
     for connections in [1, 2] {
         let Some(cpus) = cpus.get(..connections) else { continue };
         for way in [MessageDirection::Send, MessageDirection::Receive] {
-            let small = case(machine, cpus, way, MESSAGE_BYTES)?;
-            let large = case(machine, cpus, way, LARGE_BUFFER)?;
+            let small = case(&machine, cpus, way, MESSAGE_BYTES)?;
+            let large = case(&machine, cpus, way, LARGE_BUFFER)?;
             let executor =
                 NativeExecutor::new(machine.clone(), stores, None, 1, Interrupt::default());
             let mut executor = executor.with_peer(peer.clone());
@@ -146,30 +263,22 @@ fn case(
     })
 }
 
-/// iperf3 as a server, ended with this.
+/// Where iperf3's server listens.
 struct Iperf {
-    server: Child,
+    host: String,
     port: String,
 }
 
-impl Drop for Iperf {
-    fn drop(&mut self) {
-        self.server.kill().ok();
-        self.server.wait().ok();
-    }
-}
-
 impl Iperf {
-    fn start() -> anyhow::Result<Self> {
-        // A port that is free now.
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
-        let mut command = Command::new("iperf3");
-        command.args(["-s", "-B", "127.0.0.1", "-p", &port]);
-        let server = command.stdout(Stdio::null()).spawn().context("iperf3")?;
-        let iperf = Self { server, port };
+    fn server(mut command: Command, host: &str, port: &str) -> anyhow::Result<Ended> {
+        command.args(["-s", "-B", host, "-p", port]);
+        Ok(Ended(command.stdout(Stdio::null()).spawn().context("iperf3")?))
+    }
+
+    fn await_answer(&self) -> anyhow::Result<()> {
         for _ in 0..100 {
-            if iperf.rate(1, MessageDirection::Send).is_ok() {
-                return Ok(iperf);
+            if self.rate(1, MessageDirection::Send).is_ok() {
+                return Ok(());
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -179,7 +288,7 @@ impl Iperf {
     /// What arrived, bytes/s.
     fn rate(&self, connections: usize, way: MessageDirection) -> anyhow::Result<f64> {
         let mut command = Command::new("iperf3");
-        command.args(["-c", "127.0.0.1", "-p", &self.port, "-J", "-l", &MESSAGE_BYTES.to_string()]);
+        command.args(["-c", &self.host, "-p", &self.port, "-J", "-l", &MESSAGE_BYTES.to_string()]);
         command.args(["-t", &SECONDS.to_string(), "-P", &connections.to_string()]);
         if way == MessageDirection::Receive {
             command.arg("-R");

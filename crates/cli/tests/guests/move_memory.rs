@@ -74,6 +74,8 @@ const SCRIPT: &str = r#"
     look huge.start
     moved "" huge.spread interleave
     moved "" huge.back bind:0
+    # What is undone goes back to three nodes.
+    moved "" huge.apart interleave:0-2
     interrupted "" huge.interrupted TERM
     nearfar move --pid $pid weighted:1=3,2=1 >/out/move.text
     echo 1 >/proc/sys/kernel/numa_balancing
@@ -196,7 +198,10 @@ fn judge(ended: &Ended) {
     // Sixteen huge pages, at least nearly all of them.
     let spread = of("huge.spread", own);
     assert!(spread.iter().all(|bytes| (6 * MIB..=14 * MIB).contains(bytes)), "{spread:?}");
+    let apart = of("huge.apart", own);
+    assert!(apart[..3].iter().all(|bytes| *bytes >= 8 * MIB), "{apart:?}");
     is_undone(ended, "huge.interrupted", "143");
+    assert_eq!(of("huge.interrupted.before", own), apart);
     is_near(of("huge.back", own), [1.0, 0.0, 0.0, 0.0], 40 * MIB);
     assert_eq!(status("huge.keeper"), "0", "{}", file("huge.keeper"));
     let text = file("text");
