@@ -53,12 +53,12 @@ fn hanging(line: &str) -> String {
     let Some((first, second)) = line.trim_start().split_once("  ") else { return line.into() };
     let second = second.trim_start();
     let place = line.len() - second.len();
-    let lines = match place <= FARTHEST {
-        true => Answer::default().and(Shown::Always, Part::words(&line[..place], second)),
-        false => Answer::saying(format!("  {first}"))
-            .and(Shown::Always, Part::words(" ".repeat(8), second)),
+    let (before, label) = match place <= FARTHEST {
+        true => (String::new(), line[..place].to_string()),
+        false => (format!("  {first}\n"), " ".repeat(8)),
     };
-    lines.text(Room { width: NARROWEST, full: true }).trim_end().into()
+    let lines = Answer::default().and(Shown::Always, Part::words(label, second));
+    before + lines.text(Room { width: NARROWEST, full: true }).trim_end()
 }
 
 #[cfg(test)]
@@ -73,6 +73,7 @@ mod tests {
         assert!(joined(&text).contains(&under), "{}", joined(&text));
         assert!(joined(&text).lines().all(|line| line.len() <= NARROWEST), "{}", joined(&text));
         let text = format!("  nearfar {}  {does}", "a".repeat(60));
+        assert!(joined(&text).starts_with("  nearfar aa"), "{}", joined(&text));
         assert!(joined(&text).contains("a\n        who"), "{}", joined(&text));
         let text =
             "Examples:\n  nearfar ps   who\n  nearfar ps --all\n\nFar is\nfar.\nAnd:\nnear\n\nEnd.";
