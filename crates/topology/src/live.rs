@@ -192,7 +192,8 @@ fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
 
 fn amend_weights(machine: &mut Machine, sysfs: &mut Sysfs) {
     machine.interleave_weights = sysfs.interleave_weights();
-    if sysfs.weights_are_automatic() == Some(true) {
+    // With one node there is nothing to interleave.
+    if machine.nodes.len() > 1 && sysfs.weights_are_automatic() == Some(true) {
         machine.notes.push(
             "the interleave weights are the kernel's own, from the firmware's bandwidths; setting \
              a weight disables them"
