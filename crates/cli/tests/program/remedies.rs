@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use nearfar_flow::builtin_machines;
 use serde_json::Value;
@@ -146,7 +148,15 @@ fn remedies_work_when_they_are_typed() {
 #[test]
 #[ignore = "minutes: all simulated machines (make outer)"]
 fn remedies_work_on_every_simulated_machine() {
-    for (machine, _) in builtin_machines().unwrap() {
-        holds(&machine, &RECORDS);
-    }
+    let machines = builtin_machines().unwrap();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((machine, _)) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    holds(machine, &RECORDS);
+                }
+            });
+        }
+    });
 }
