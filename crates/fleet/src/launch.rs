@@ -72,7 +72,7 @@ impl Launch {
                  {batch} --wrap {}\ndone\n",
                 shell_word(&step)
             ),
-            // Flux ends a job 30 s after the first of its tasks.
+            // Unless told, Flux ends a job 30 s after the first of its tasks has ended.
             Engine::Flux => format!(
                 "flux submit --nodes={count} --tasks-per-node=1 --exclusive --requires=hosts:{hosts} \
                  -o cpu-affinity=off -o exit-timeout=none --time-limit={minutes}m {task}\n"
@@ -107,8 +107,8 @@ impl Launch {
         words.chain(more.iter().map(|word| (*word).into())).collect()
     }
 
-    /// An indexed job, of a new name each time, with a pod on each machine and no second one there. Placing pages on a node of one's
-    /// choice needs CAP_SYS_NICE where the default filter of system calls holds.
+    /// An indexed job, of a new name each time, with a pod on each machine and no second one there. Placing
+    /// pages on a node of one's choice needs CAP_SYS_NICE where the default filter of system calls holds.
     fn job(&self) -> Value {
         let labels = json!({"app.kubernetes.io/name": "nearfar"});
         let volume = match &self.claim {

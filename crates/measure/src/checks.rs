@@ -116,7 +116,7 @@ fn module_remedy(machine: &Machine) -> String {
 }
 
 fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Check {
-    let name = format!("call.{}", call.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+    let name = Check::name_of_call(call);
     let Err(refusal) = result else {
         return fine(&name, format!("the kernel allows {call}"));
     };

@@ -29,3 +29,17 @@ pub struct Check {
     /// What to do about it; null when nothing needs to be done.
     pub remedy: Option<String>,
 }
+
+/// Before the names of checks of what the kernel allows.
+const CALL: &str = "call.";
+
+impl Check {
+    /// What a check of a call of the kernel, or of a file that it answers by, is named.
+    pub fn name_of_call(call: &str) -> String {
+        format!("{CALL}{}", call.replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
+    }
+
+    pub fn is_of_call(&self) -> bool {
+        self.check.starts_with(CALL)
+    }
+}

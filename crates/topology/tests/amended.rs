@@ -170,6 +170,10 @@ fn interleave_weights() {
         assert_eq!(machine.interleave_weights, Some(BTreeMap::from([(0, 3), (3, 1)])));
         assert!(noted(&machine, "the kernel's own"), "{name}");
     }
+    let mut alone = parse_synthetic("numa:1 pu:2").unwrap();
+    let automatic = format!("{FOLDER}/auto");
+    amend_from_sysfs(&mut alone, tree(&[(&weight(0), "1\n"), (&automatic, "true\n")]).path());
+    assert!(!noted(&alone, "the kernel's own"), "nothing to interleave: {:?}", alone.notes);
     let odd = amended(&[(&weight(0), "0\n"), (&weight(1), "5\n")]);
     assert_eq!(odd.interleave_weights, Some(BTreeMap::from([(1, 5)])), "0 is no weight");
     assert!(noted(&odd, "node0 is not understood: '0'"));

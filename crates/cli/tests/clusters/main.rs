@@ -14,7 +14,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use support::{MACHINE, NEARFAR, compared, plan, python, root, run, text};
+use support::{MACHINE, NEARFAR, all, compared, plan, python, root, run, shell, text};
+
+/// Open MPI's `--allow-run-as-root`, where no option can be added.
+const AS_ROOT: [(&str, &str); 2] =
+    [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")];
 
 #[test]
 fn open_mpi_measures_a_host_once() {
@@ -42,10 +46,7 @@ fn open_mpi_measures_a_host_once() {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let run_folder = folder.path().join("planned");
     let printed = plan(&run_folder, &["--engine", "mpirun", "--machines", host.trim()]);
-    let said = run(Command::new("sh")
-        .args(["-c", &printed])
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
+    let said = run(shell(&printed).envs(AS_ROOT));
     let (_, json) = compared(&run_folder);
     assert_eq!(json["missing"], serde_json::json!([]), "{said}");
 
@@ -53,10 +54,7 @@ fn open_mpi_measures_a_host_once() {
     let run_folder = folder.path().join("failing");
     let arguments = ["--engine", "mpirun", "--program", "/no/such/program", "--machines"];
     let printed = plan(&run_folder, &[&arguments[..], &[host.trim()]].concat());
-    let said = run(Command::new("sh")
-        .args(["-c", &printed])
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
+    let said = run(shell(&printed).envs(AS_ROOT));
     assert!(said.contains("/no/such/program"), "{said}");
     let (status, json) = compared(&run_folder);
     assert_eq!((status, &json["missing"]), (2, &serde_json::json!([host.trim()])), "{json:#}");
@@ -74,17 +72,10 @@ fn pdsh_names_machines() {
     let run_folder = folder.path().join("a run");
     let printed = plan(&run_folder, &["--engine", "pdsh", "--machines", "n[1-3],login"]);
     let path = format!("{}:{}", folder.path().display(), env::var("PATH").unwrap());
-    let said = run(Command::new("sh")
-        .args(["-c", &printed])
-        .envs([("PATH", path.as_str()), ("PDSH_RCMD_TYPE", "ssh")]));
+    let said = run(shell(&printed).envs([("PATH", path.as_str()), ("PDSH_RCMD_TYPE", "ssh")]));
     let (_, json) = compared(&run_folder);
     assert_eq!(json["missing"], serde_json::json!([]), "{said}");
-    let measured: BTreeSet<&str> = json["machines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["machine"].as_str().unwrap())
-        .collect();
+    let measured = all(&json["machines"], "machine");
     assert_eq!(measured, BTreeSet::from(["n1", "n2", "n3", "login"]), "{said}");
     for name in measured {
         assert!(said.contains(&format!("reached {name}")), "{said}");
@@ -161,13 +152,7 @@ fn health_checks_are_told_by_their_contracts() {
     let plugin = fs::read(root().join("integrations/node-problem-detector/nearfar.json")).unwrap();
     let plugin: Value = serde_json::from_slice(&plugin).unwrap();
     let rule = &plugin["rules"][0];
-    let conditions: BTreeSet<&str> = plugin["conditions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["type"].as_str().unwrap())
-        .collect();
-    assert!(conditions.contains(rule["condition"].as_str().unwrap()));
+    assert!(all(&plugin["conditions"], "type").contains(rule["condition"].as_str().unwrap()));
     let most =
         usize::try_from(plugin["pluginConfig"]["max_output_length"].as_u64().unwrap()).unwrap();
     for (machine, status) in [("n3", 1), ("n4", 0), ("n99", 2)] {

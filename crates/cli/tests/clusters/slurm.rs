@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::support::{NEARFAR, compared, plan, python, root, run, slow, text};
+use crate::support::{NEARFAR, compared, plan, python, root, run, shell, slow, text};
 
 /// Daemons listen on ports of their own; one cluster at a time.
 static CLUSTER: Mutex<()> = Mutex::new(());
@@ -78,7 +78,7 @@ impl Slurm {
         let start = "install -d -o munge -g munge -m 0755 /run/munge; [ -s /etc/munge/munge.key ] || { dd if=/dev/urandom \
                      bs=1 count=1024 of=/etc/munge/munge.key status=none; chown munge:munge /etc/munge/munge.key; chmod 0400 \
                      /etc/munge/munge.key; }; runuser -u munge -- /usr/sbin/munged --force";
-        run(Command::new("sh").args(["-c", start]).stdin(Stdio::null()));
+        run(shell(start).stdin(Stdio::null()));
         fs::copy("/run/munge/munged.pid", self.folder.path().join("munged.pid")).unwrap();
     }
 
@@ -102,8 +102,8 @@ impl Slurm {
     }
 
     fn shell(&self, line: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", line]).env("SLURM_CONF", self.conf()).current_dir(self.folder.path());
+        let mut command = shell(line);
+        command.env("SLURM_CONF", self.conf()).current_dir(self.folder.path());
         command
     }
 

@@ -1,5 +1,6 @@
 //! Runs of simulated machines, and what other programs are installed for.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -72,6 +73,17 @@ pub fn plan(folder: &Path, arguments: &[&str]) -> String {
         .arg("--")
         .args(MACHINE);
     run(&mut command)
+}
+
+/// What all elements of an array say in a field.
+pub fn all<'a>(array: &'a Value, field: &str) -> BTreeSet<&'a str> {
+    array.as_array().unwrap().iter().map(|it| it[field].as_str().unwrap()).collect()
+}
+
+pub fn shell(line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]);
+    command
 }
 
 /// The status and the JSON of `fleet compare`.

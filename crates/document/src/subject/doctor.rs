@@ -43,13 +43,13 @@ pub(crate) fn check_answer(checks: &[Check]) -> Answer {
     let order = [Standing::Failed, Standing::Warning, Standing::Unknown];
     let first: Vec<&Check> = order.into_iter().flat_map(of).collect();
     let left = first.len().saturating_sub(FIRST_CHECKS);
-    let is_interface = |check: &&Check| check.check.starts_with("call.");
-    let interfaces = of(Standing::Fine).filter(is_interface).count();
-    let names = of(Standing::Fine).filter(|check| !is_interface(check));
-    let names: Vec<String> = names
-        .map(|check| check.check.replace('_', " "))
-        .chain((interfaces > 0).then(|| count_words(interfaces, "kernel interface")))
-        .collect();
+    let (calls, others): (Vec<&Check>, Vec<&Check>) =
+        of(Standing::Fine).partition(|check| check.is_of_call());
+    let mut names: Vec<String> =
+        others.into_iter().map(|check| check.check.replace('_', " ")).collect();
+    if !calls.is_empty() {
+        names.push(count_words(calls.len(), "kernel interface"));
+    }
     let fine = (!names.is_empty()).then(|| Part::words("fine     ", names.join(", ")));
     let more = (left > 0).then(|| Part::words("", format!("{left} more: --full")));
     let shown = first.iter().take(FIRST_CHECKS).flat_map(|check| check_parts(check));
@@ -92,8 +92,9 @@ mod tests {
         let text = |checks: &[Check]| check_answer(checks).text(Room { width: 80, full: false });
         let lines = text(&[check(Standing::Warning), check(Standing::Fine)]);
         assert!(lines.starts_with("0 failed, 1 warning, 0 unknown, 1 fine\n"), "{lines}");
-        let calls = ["call.mbind", "clock_source", "call.move_pages"];
-        let lines = text(&calls.map(|name| named(name, Standing::Fine)));
+        let calls = ["mbind", "/proc/self/numa_maps"].map(Check::name_of_call);
+        let names = [calls[0].as_str(), "clock_source", calls[1].as_str()];
+        let lines = text(&names.map(|name| named(name, Standing::Fine)));
         assert!(lines.ends_with("fine     clock source, 2 kernel interfaces\n"), "{lines}");
         assert!(text(&[]).starts_with("0 failed, 0 warnings, 0 unknown, 0 fine\n"));
     }
