@@ -126,6 +126,8 @@ def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.
 
 
 def test_a_simulation_is_interrupted() -> None:
+    # Where the tests run in a shell's background, the signal is ignored from their start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     soon = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     soon.start()
     with pytest.raises(KeyboardInterrupt):

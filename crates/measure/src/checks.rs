@@ -1,10 +1,14 @@
 //! Looks the machine over before anything is measured (`nearfar doctor`).
 
+use std::sync::Mutex;
+use std::thread;
+
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_record::{Check, Environment, Standing, Warning};
 use nearfar_sys::Refusal;
 use nearfar_units::{Bytes, BytesPerSecond};
 
+use crate::native::LET_THREADS_START;
 use crate::warning::before_measuring;
 
 /// Calls that place or prove pages; without them only local memory can be measured.
@@ -40,6 +44,36 @@ pub fn check_machine(
         check(field, Standing::Unknown, finding)
     }));
     checks
+}
+
+/// Whether a thread for each CPU that may be used can be started, by starting them.
+pub fn check_threads(machine: &Machine) -> Check {
+    let needed = machine.allowed_cpus.len();
+    let gate = Mutex::new(());
+    let (started, refused) = thread::scope(|scope| {
+        // They wait until all are there, as they are while measuring.
+        let _closed = gate.lock();
+        for started in 0..needed {
+            let thread = thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()));
+            if let Err(error) = thread {
+                return (started, Some(error));
+            }
+        }
+        (needed, None)
+    });
+    match refused {
+        None => {
+            fine("threads", format!("{} can be started, one a CPU", counted(started, "thread")))
+        }
+        Some(error) => Check {
+            remedy: Some(LET_THREADS_START.into()),
+            ..check(
+                "threads",
+                Standing::Failed,
+                format!("{started} of {needed} threads, one a CPU, can be started: {error}"),
+            )
+        },
+    }
 }
 
 /// A check with nothing to do about it.

@@ -25,7 +25,7 @@ mod traffic;
 mod warning;
 
 pub use accelerator_checks::check_accelerators;
-pub use checks::check_machine;
+pub use checks::{check_machine, check_threads};
 pub use engine::{Engine, Outcome, Status, now_utc};
 pub use environment::read_environment;
 pub use estimate::{Estimate, estimate};

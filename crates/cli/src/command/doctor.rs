@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nearfar_document::{DoctorChecks, RecordDoctor};
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_measure::{check_accelerators, check_machine, read_environment};
+use nearfar_measure::{check_accelerators, check_machine, check_threads, read_environment};
 use nearfar_topology::overrides;
 
 use crate::args::DoctorArguments;
@@ -26,6 +26,7 @@ fn look_over_machine(arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> 
     let environment = read_environment(root);
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
     let mut checks = check_machine(&machine, &environment, &overrides(), &probes);
+    checks.push(check_threads(&machine));
     let devices = live_accelerators(&machine);
     checks.extend(check_accelerators(
         &machine,

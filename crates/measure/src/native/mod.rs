@@ -34,4 +34,5 @@ mod workload;
 
 pub use executor::NativeExecutor;
 pub use messaging::Peer;
+pub(crate) use pool::LET_THREADS_START;
 pub use turn::Turn;

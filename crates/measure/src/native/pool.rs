@@ -311,14 +311,15 @@ pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {
     Reason { code: ReasonCode::Denied, text: refusal.to_string() }
 }
 
+/// What to do where threads cannot be started.
+pub(crate) const LET_THREADS_START: &str = "raise the limit on processes (ulimit -u, pids.max of the control group, \
+                                            --pids-limit of the container) or on memory (ulimit -v)";
+
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 pub(super) fn no_thread(error: std::io::Error) -> Reason {
     Reason {
         code: ReasonCode::Threads,
-        text: format!(
-            "a thread cannot be started: {error}; raise the limit on processes (ulimit -u, pids.max of the \
-             control group, --pids-limit of the container) or on memory (ulimit -v)"
-        ),
+        text: format!("a thread cannot be started: {error}; {LET_THREADS_START}"),
     }
 }
 
