@@ -220,4 +220,4 @@ def simulate(
 def rank(record: Record, data: Mapping[int, int]) -> RankedPlaces:
     """Where to run a lone task that touches these bytes of these nodes. What is needed of the record is kept in it;
     `Record.ranking` answers beside other tasks as well."""
-    return record._ranking.rank(dict(data))
+    return record._ranking.rank(data if isinstance(data, dict) else dict(data))
