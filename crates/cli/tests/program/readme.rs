@@ -1,4 +1,4 @@
-//! What the README and the guides show is what the program prints. In their indented blocks a line that begins with `$ ` is
+//! What the README, the guides and the page of models show is what the program prints. In their indented blocks a line that begins with `$ ` is
 //! run by bash(1), and what stands below it is held against what it prints; `[..]` stands for any lines.
 //! `UPDATE_EXPECT=1` writes what a command prints below it, where no `[..]` stands.
 
@@ -107,7 +107,32 @@ fn hold(path: &Path) -> usize {
 #[test]
 fn the_readme_shows_what_commands_print() {
     let commands = hold(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"));
-    assert!(commands >= 6, "{commands} commands");
+    assert!(commands >= 5, "{commands} commands");
+}
+
+#[test]
+fn the_page_of_models_shows_what_commands_print() {
+    let commands = hold(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md"));
+    assert_eq!(commands, 2);
+}
+
+#[test]
+fn every_command_has_its_row() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
+    let page = fs::read_to_string(page).unwrap();
+    let help = text(&run(&mut line("nearfar --help")).stdout);
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let listed = listed.lines().take_while(|line| !line.is_empty());
+    // What goes on from the line before begins farther right.
+    let names: Vec<&str> = listed
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .map(|line| line.split(' ').next().unwrap())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("| `nearfar {name}")), "{name} has no row");
+    }
 }
 
 /// Each is worked on a simulated machine.
