@@ -22,7 +22,8 @@ fn flowing(command: Command) -> Command {
         Some(text) => command.after_help(text),
         None => command,
     };
-    command.mut_subcommands(flowing)
+    // Of the one that is asked for: a start of the others' help would be most of its time.
+    command.mut_subcommands(|subcommand| subcommand.defer(flowing))
 }
 
 /// Where what an example does begins at the farthest, to be wrapped there.
