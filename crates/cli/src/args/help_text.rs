@@ -22,7 +22,7 @@ fn flowing(command: Command) -> Command {
         Some(text) => command.after_help(text),
         None => command,
     };
-    // Of the one that is asked for: a start of the others' help would be most of its time.
+    // Where it is asked for: the help of all commands was a tenth of the time of a start.
     command.mut_subcommands(|subcommand| subcommand.defer(flowing))
 }
 
