@@ -54,7 +54,8 @@ const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
   1        a check or a comparison failed
   2        wrong usage or input, or another nearfar is measuring
-  3        the machine refused a case, or the disk was full; the rest is kept
+  3        the machine refused at least one case, or the disk was full;
+           the rest is in the record
   130, 143 interrupted; the record is kept";
 
 /// Measures how far memory is: the bandwidth with which every group of cores

@@ -50,30 +50,18 @@ pub fn check_machine(
 pub fn check_threads(machine: &Machine) -> Check {
     let needed = machine.allowed_cpus.len();
     let gate = Mutex::new(());
-    let (started, refused) = thread::scope(|scope| {
+    let refused = thread::scope(|scope| {
         // They wait until all are there, as they are while measuring.
         let _closed = gate.lock();
-        for started in 0..needed {
-            let thread = thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()));
-            if let Err(error) = thread {
-                return (started, Some(error));
-            }
-        }
-        (needed, None)
+        let start = || thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()));
+        (0..needed).find_map(|started| Some((started, start().err()?)))
     });
-    match refused {
-        None => {
-            fine("threads", format!("{} can be started, one a CPU", counted(started, "thread")))
-        }
-        Some(error) => Check {
-            remedy: Some(LET_THREADS_START.into()),
-            ..check(
-                "threads",
-                Standing::Failed,
-                format!("{started} of {needed} threads, one a CPU, can be started: {error}"),
-            )
-        },
-    }
+    let Some((started, error)) = refused else {
+        return fine("threads", format!("{} can be started, one a CPU", counted(needed, "thread")));
+    };
+    let finding = format!("{started} of {needed} threads, one a CPU, can be started: {error}");
+    let failed = check("threads", Standing::Failed, finding);
+    Check { remedy: Some(LET_THREADS_START.into()), ..failed }
 }
 
 /// A check with nothing to do about it.

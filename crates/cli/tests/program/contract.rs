@@ -155,7 +155,7 @@ fn contract(format: &str, schema: Generate) -> Value {
     schema
 }
 
-fn docs() -> PathBuf {
+pub fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").canonicalize().unwrap()
 }
 

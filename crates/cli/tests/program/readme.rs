@@ -1,10 +1,11 @@
-//! What the README, the guides and the page of models show is what the program prints. In their indented blocks a line that begins with `$ ` is
-//! run by bash(1), and what stands below it is held against what it prints; `[..]` stands for any lines.
-//! `UPDATE_EXPECT=1` writes what a command prints below it, where no `[..]` stands.
+//! What the README, the guides and the pages of commands and models show is what the program prints. In their
+//! indented blocks a line that begins with `$ ` is run by bash(1), and what stands below it is held against what
+//! it prints; `[..]` stands for any lines. `UPDATE_EXPECT=1` writes what a command prints below it, where no `[..]` stands.
 
 use std::fs;
 use std::path::Path;
 
+use crate::contract::docs;
 use crate::golden::without_what_varies;
 use crate::records::line;
 use crate::support::{run, text};
@@ -106,20 +107,19 @@ fn hold(path: &Path) -> usize {
 
 #[test]
 fn the_readme_shows_what_commands_print() {
-    let commands = hold(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"));
-    assert!(commands >= 5, "{commands} commands");
+    assert_eq!(hold(&docs().join("../README.md")), 5);
 }
 
 #[test]
-fn the_page_of_models_shows_what_commands_print() {
-    let commands = hold(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md"));
-    assert_eq!(commands, 2);
+fn pages_show_what_commands_print() {
+    for (page, commands) in [("commands.md", 1), ("models.md", 3)] {
+        assert_eq!(hold(&docs().join(page)), commands, "{page}");
+    }
 }
 
 #[test]
 fn every_command_has_its_row() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(docs().join("commands.md")).unwrap();
     let help = text(&run(&mut line("nearfar --help")).stdout);
     let (_, listed) = help.split_once("Commands:\n").unwrap();
     let listed = listed.lines().take_while(|line| !line.is_empty());
@@ -138,9 +138,8 @@ fn every_command_has_its_row() {
 /// Each is worked on a simulated machine.
 #[test]
 fn guides_show_what_commands_print() {
-    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides");
     let mut held = 0;
-    for file in fs::read_dir(guides).unwrap() {
+    for file in fs::read_dir(docs().join("guides")).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "md") {
             assert!(hold(&path) > 0, "{} shows nothing that is run", path.display());

@@ -10,10 +10,11 @@ use jsonschema::Validator;
 use nearfar_record::Experiment;
 use serde_json::Value;
 
+use crate::contract::docs;
 use crate::support::{nearfar, run, text};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
+    docs().join("schema")
 }
 
 /// Every schema by the format that it describes, as documents name theirs.
