@@ -46,11 +46,14 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
-	@scripts/install-packages build guest suites outer programs clusters arm64
+outer: ## what is slower: every guest under both kernels, every program under every placement, the largest pages, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
+	@scripts/install-packages build documents guest suites outer programs clusters arm64
+	@scripts/python-packages
+	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored --skip arm64::
+	@$(STAGE) documents $(CARGO_TEST) $(DOCUMENTS) -- --ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture

@@ -1,5 +1,6 @@
 // Opens pages in a real Chromium as a reader does, and says what is wrong with them.
-// Usage: node web/check.mjs FOLDER PAGE...      pictures go to FOLDER
+// Usage: node web/check.mjs FOLDER [--glance] PAGE...      pictures go to FOLDER; a glance draws all
+// charts and operates none
 // Prints a line of JSON for each page: its problems, charts and marks. Status 1 where there are
 // problems.
 
@@ -12,7 +13,9 @@ import { chromium } from "playwright-core";
 import { clipped, drawn as drawnNow, firstScreen, navigationStays, overlaps, tabsByKeyboard } from "./screens.mjs";
 
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const [folder, ...files] = process.argv.slice(2);
+const [folder, ...rest] = process.argv.slice(2);
+const isGlance = rest[0] === "--glance";
+const files = rest.slice(isGlance ? 1 : 0);
 
 /* Anything that a quiet page does not do. */
 function listen(page, address, problems) {
@@ -162,6 +165,7 @@ async function look(browser, file) {
       // Else figures that hardly differ span all colours.
       const leasts = await chart.evaluate((place) => (place.querySelector(".plot").data ?? []).flatMap((one) => one.zmin ?? []));
       if (marks.heat && !leasts.some((least) => least <= 0) || leasts.some((least) => least > 0)) problems.push(`${id}: colours do not begin at 0`);
+      if (isGlance) continue;
       operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
       opened += await (id === "scaling-runs" ? openRun : openSamples)(page, chart, problems);
     }

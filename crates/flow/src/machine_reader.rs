@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use nearfar_units::{did_you_mean, excerpt_of};
-use toml::{Table, Value};
+use serde::Deserialize as _;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::assembly::assemble;
 use crate::bounds::BadKey;
@@ -149,31 +151,40 @@ const LONGEST_NAME: usize = 80;
 
 /// The keys of a file over those of the machines that it extends.
 fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
-    let keys: MachineFile = toml::from_str(text).map_err(not_a_machine(file, text))?;
+    let own = DeTable::parse(text).map_err(not_a_machine(file, text))?;
+    let keys = machine_file(own.clone()).map_err(not_a_machine(file, text))?;
     if keys.extends.is_none() && keys.source.is_empty() {
         return Ok(keys);
     }
-    let table = table_of(file, text)?;
+    let span = own.span();
+    let table = over_bases(file, own.into_inner())?;
     origin::check(&table).map_err(|BadKey { key, why }| FlowError::Key {
         file: file.into(),
         key,
         why,
     })?;
-    table.try_into().map_err(not_a_machine(file, text))
+    // Lines are of one file or of another.
+    machine_file(Spanned::new(span, table)).map_err(|error| refusal(file, None, &error))
+}
+
+/// All tables are read from this form: what reads [`MachineFile`] is compiled once.
+fn machine_file(table: Spanned<DeTable<'_>>) -> Result<MachineFile, toml::de::Error> {
+    MachineFile::deserialize(Deserializer::from(table))
 }
 
 fn not_a_machine(file: &str, text: &str) -> impl Fn(toml::de::Error) -> FlowError {
-    |error| FlowError::NotAMachine {
-        file: file.into(),
-        line: error.span().map(|span| line_at(text, span.start)),
-        why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
-    }
+    |error| refusal(file, error.span().map(|span| line_at(text, span.start)), &error)
+}
+
+fn refusal(file: &str, line: Option<usize>, error: &toml::de::Error) -> FlowError {
+    let why = excerpt_of(error.message().trim_end(), LONGEST_REASON);
+    FlowError::NotAMachine { file: file.into(), line, why }
 }
 
 /// A file whose own keys are known to be those of a machine, over the one that it extends.
-fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
-    let mut own: Table = toml::from_str(text).map_err(not_a_machine(file, text))?;
-    let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
+fn over_bases<'i>(file: &str, mut own: DeTable<'i>) -> Result<DeTable<'i>, FlowError> {
+    let extends = own.remove("extends").map(Spanned::into_inner);
+    let Some(DeValue::String(base)) = extends else { return Ok(own) };
     // Only built-in machines can be extended, so that no file opens others and none
     // extends itself; the built-in ones are tested to come to an end.
     let text = builtin_text(&base).ok_or_else(|| FlowError::UnknownBase {
@@ -181,22 +192,25 @@ fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
         name: base.chars().take(LONGEST_NAME).collect(),
         known: known_names(),
     })?;
-    let mut table = table_of(&base, text)?;
-    table.retain(|key, _| !["name", "title", "left_out", "source"].contains(&key));
+    let table = DeTable::parse(text).map_err(not_a_machine(&base, text))?;
+    let mut table = over_bases(&base, table.into_inner())?;
+    for key in ["name", "title", "left_out", "source"] {
+        table.remove(key);
+    }
     // What a file without sources changes of another's figures is from none of these.
     if !own.contains_key("source") {
         table.remove("assumed");
     }
     for (key, value) in own {
-        match (table.get_mut(&key), value) {
-            (Some(Value::Table(below)), Value::Table(above)) => below.extend(above),
+        match (table.get_mut(&key).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Table(below)), DeValue::Table(above)) => below.extend(above.clone()),
             // Entries of repeated tables come after those of the base and so prevail over them.
-            (Some(Value::Array(below)), Value::Array(above))
-                if key != "node" && below.iter().all(Value::is_table) =>
+            (Some(DeValue::Array(below)), DeValue::Array(above))
+                if key.get_ref() != "node" && below.iter().all(|it| it.get_ref().is_table()) =>
             {
-                below.extend(above);
+                above.iter().cloned().for_each(|entry| below.push(entry));
             }
-            (_, value) => {
+            _ => {
                 table.insert(key, value);
             }
         }

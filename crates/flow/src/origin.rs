@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_units::excerpt;
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue};
 
 use crate::bounds::{self, BadKey, GB_PER_S, GIGA};
 use crate::machine_file::MachineFile;
@@ -114,12 +114,16 @@ pub(crate) fn origin(file: &MachineFile) -> Result<Origin, BadKey> {
 
 /// Refuses a file with sources of which a key is from none and not assumed either, or that speaks of a key
 /// that it has not.
-pub(crate) fn check(table: &Table) -> Result<(), BadKey> {
-    let Some(Value::Array(sources)) = table.get("source") else { return Ok(()) };
-    let given = sources.iter().filter_map(|source| source.get("of")?.as_array());
-    let mut told: BTreeSet<&str> = given.flatten().filter_map(Value::as_str).collect();
-    if let Some(assumed) = table.get("assumed").and_then(Value::as_table) {
-        told.extend(assumed.keys().map(String::as_str));
+pub(crate) fn check(table: &DeTable<'_>) -> Result<(), BadKey> {
+    let Some(sources) = table.get("source").and_then(|it| it.get_ref().as_array()) else {
+        return Ok(());
+    };
+    let given =
+        sources.iter().filter_map(|source| source.get_ref().get("of")?.get_ref().as_array());
+    let mut told: BTreeSet<&str> =
+        given.flat_map(|of| of.iter()).filter_map(|key| key.get_ref().as_str()).collect();
+    if let Some(assumed) = table.get("assumed").and_then(|it| it.get_ref().as_table()) {
+        told.extend(assumed.keys().map(|key| &**key.get_ref()));
     }
     let keys = keys(table);
     bounds::at_most("the keys of source and assumed", told.len(), MOST_KEYS)?;
@@ -142,20 +146,27 @@ pub(crate) fn check(table: &Table) -> Result<(), BadKey> {
 }
 
 /// The keys that hold figures: `core_ghz`, `bandwidth.one_thread`.
-fn keys(table: &Table) -> BTreeSet<String> {
+fn keys(table: &DeTable<'_>) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    for (key, value) in table.iter().filter(|(key, _)| !NOT_FIGURES.contains(&key.as_str())) {
-        let entries: Vec<&Table> = match value {
-            Value::Table(entry) => vec![entry],
-            Value::Array(entries) => entries.iter().filter_map(Value::as_table).collect(),
+    for (key, value) in table {
+        let key = &**key.get_ref();
+        if NOT_FIGURES.contains(&key) {
+            continue;
+        }
+        let entries: Vec<&DeTable<'_>> = match value.get_ref() {
+            DeValue::Table(entry) => vec![entry],
+            DeValue::Array(entries) => {
+                entries.iter().filter_map(|entry| entry.get_ref().as_table()).collect()
+            }
             _ => Vec::new(),
         };
         // The memory of a node is a figure, and the memory that an overlap is of a selector.
-        let is_figure = |sub: &&String| !SELECTORS.contains(&sub.as_str()) || key == "node";
-        let subs = entries.into_iter().flat_map(Table::keys).filter(is_figure);
+        let is_figure = |sub: &&str| !SELECTORS.contains(sub) || key == "node";
+        let subs = entries.into_iter().flat_map(|entry| entry.keys());
+        let subs = subs.map(|sub| &**sub.get_ref()).filter(is_figure);
         let mut subs = subs.map(|sub| format!("{key}.{sub}")).peekable();
         if subs.peek().is_none() {
-            keys.insert(key.clone());
+            keys.insert(key.into());
         }
         keys.extend(subs);
     }

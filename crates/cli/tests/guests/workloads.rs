@@ -16,7 +16,7 @@ const THREADS: u64 = 4;
 /// Pages that a thread's share may miss, at its borders, and that round-robin may be uneven by.
 const SLACK: f64 = 2.0;
 
-fn script() -> String {
+fn script(programs: &[&str]) -> String {
     let run = |program: &str, strategy: &str| {
         let name = format!("/out/{program}.{strategy}");
         format!(
@@ -25,7 +25,7 @@ fn script() -> String {
         )
     };
     let runs =
-        PROGRAMS.iter().flat_map(|program| STRATEGIES.map(|strategy| run(program, strategy)));
+        programs.iter().flat_map(|program| STRATEGIES.map(|strategy| run(program, strategy)));
     let balancing = "echo 0 >/proc/sys/kernel/numa_balancing\n";
     format!("{balancing}{}", runs.collect::<String>())
 }
@@ -53,9 +53,9 @@ fn misplaced(array: &Value, strategy: &str) -> Option<String> {
     None
 }
 
-fn judge(suite: &'static str) {
-    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script());
-    for program in PROGRAMS {
+fn judge(suite: &'static str, programs: &[&str]) {
+    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script(programs));
+    for program in programs {
         for strategy in STRATEGIES {
             let file = |ending: &str| left(&ended, &format!("{program}.{strategy}.{ending}"));
             let said = file("said");
@@ -71,21 +71,27 @@ fn judge(suite: &'static str) {
         }
     }
     table::say(&format!(
-        "amd-2p    {:27} {} programs by {} strategies, pages proven, in all {:.1} s",
+        "amd-2p    {:27} {} by {} strategies, pages proven, in all {:.1} s",
         ended.release,
-        PROGRAMS.len(),
+        programs.join(", "),
         STRATEGIES.len(),
         ended.elapsed.as_secs_f64()
     ));
 }
 
 #[test]
-fn strategies_place_pages_under_a_new_kernel() {
-    judge(NEW);
+fn strategies_place_pages_of_cg() {
+    judge(NEW, &["cg"]);
+}
+
+#[test]
+#[ignore = "make outer: as with cg"]
+fn strategies_place_pages_of_every_program_under_a_new_kernel() {
+    judge(NEW, &PROGRAMS);
 }
 
 #[test]
 #[ignore = "make outer: as with the other kernel"]
-fn strategies_place_pages_under_an_old_kernel() {
-    judge(OLD);
+fn strategies_place_pages_of_every_program_under_an_old_kernel() {
+    judge(OLD, &PROGRAMS);
 }
