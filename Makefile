@@ -48,7 +48,6 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 
 outer: ## what is slower: every guest under both kernels, every program under every placement, the largest pages, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
 	@scripts/install-packages build documents guest suites outer programs clusters arm64
-	@scripts/python-packages
 	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch

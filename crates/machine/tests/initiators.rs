@@ -164,7 +164,7 @@ fn contradictions_are_found() {
 fn a_machine_survives_json() {
     let machine = machine(&[(0, "0-1", "0-1"), (2, "", "0-1")], &["0", "1"], &["0-1"]);
     let text = serde_json::to_string(&machine).unwrap();
-    assert_eq!(serde_json::from_slice::<Machine>(text.as_bytes()).unwrap(), machine);
+    assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
 }
 
 proptest! {

@@ -6,8 +6,6 @@ use serde_json::Value;
 use crate::boot::{NEW, OLD};
 use crate::{in_guest, left, table};
 
-const PROGRAMS: [&str; 3] = ["cg", "mg", "elastic"];
-
 const STRATEGIES: [&str; 4] = ["first-touch", "parallel-init", "round-robin", "memory-bind"];
 
 /// One thread on each node: whose page it is shows on which it is.
@@ -85,13 +83,13 @@ fn strategies_place_pages_of_cg() {
 }
 
 #[test]
-#[ignore = "make outer: as with cg"]
-fn strategies_place_pages_of_every_program_under_a_new_kernel() {
-    judge(NEW, &PROGRAMS);
+#[ignore = "make outer: as with cg, whose test has all strategies"]
+fn strategies_place_pages_of_mg_and_elastic() {
+    judge(NEW, &["mg", "elastic"]);
 }
 
 #[test]
 #[ignore = "make outer: as with the other kernel"]
-fn strategies_place_pages_of_every_program_under_an_old_kernel() {
-    judge(OLD, &PROGRAMS);
+fn strategies_place_pages_under_an_old_kernel() {
+    judge(OLD, &["cg", "mg", "elastic"]);
 }
