@@ -46,7 +46,7 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
 
-outer: ## what is slower: every guest under both kernels, every program under every placement, the largest pages, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
+outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
 	@scripts/install-packages build documents guest suites outer programs clusters arm64
 	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)

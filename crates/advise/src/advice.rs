@@ -13,6 +13,7 @@
 
 use std::collections::BTreeSet;
 
+use nearfar_flow::Capacities;
 use nearfar_kernels::find;
 use nearfar_machine::Machine;
 use nearfar_model::{Flow, Hybrid, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
@@ -29,6 +30,7 @@ use crate::lone_pairs::LonePairs;
 use crate::placing::Placing;
 use crate::question::{KernelRatios, possible_machines};
 use crate::room::takes_pages;
+use crate::side_by_side::side_by_side;
 use crate::team::{Team, teams};
 
 /// What is advised.
@@ -128,11 +130,20 @@ pub fn advise_each(
     let hybrid = demand.load_share.and_then(|_| hybrid(figures, OverlapBounds::NotNegative).ok());
     let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();
     let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
+    let (possible, placings);
+    let looked_at = match &basis {
+        Basis::Flow { flow, kernel, .. } => {
+            possible = possible_machines(&flow.fitted);
+            placings = placings_of(&teams, machine, flow, *kernel, demand, &possible);
+            &placings[..]
+        }
+        Basis::Pairs(_) => &[],
+    };
     let of = |&pattern: &Pattern| {
         let demand = Demand { pattern, ..demand.clone() };
         let asked = Asked { machine, demand: &demand, teams: &teams, hybrid: hybrid.as_ref() };
         let found = match &basis {
-            Basis::Flow { flow, kernel, .. } => asked.by_flow(flow, *kernel),
+            Basis::Flow { flow, .. } => asked.by_flow(flow, looked_at),
             Basis::Pairs(pairs) => asked.by_pairs(pairs),
         };
         let found = found.ok_or_else(|| AdviceError::NoModel(no_own_pair(record)))?;
@@ -173,6 +184,21 @@ impl Basis {
     }
 }
 
+/// The teams that were measured, and what is asked of each; empty without figures of the kernel.
+fn placings_of<'a>(
+    teams: &[Team],
+    machine: &'a Machine,
+    flow: &'a Flow,
+    kernel: usize,
+    demand: &'a Demand,
+    possible: &'a [Capacities],
+) -> Vec<Placing<'a>> {
+    let Some(&(bytes, demanded)) = flow.fitted.kernels.get(kernel) else { return Vec::new() };
+    let kernel = KernelRatios { bytes, demand: demanded };
+    let of = |team| Placing::new(machine, flow, kernel, demand, possible, team);
+    teams.iter().filter_map(of).collect()
+}
+
 /// A demand, and the teams that may meet it, the system's own first.
 struct Asked<'a> {
     machine: &'a Machine,
@@ -190,19 +216,11 @@ struct Found {
 
 impl Asked<'_> {
     /// `None` where the default team was not measured.
-    fn by_flow(&self, flow: &Flow, kernel: usize) -> Option<Found> {
+    fn by_flow(&self, flow: &Flow, placings: &[Placing<'_>]) -> Option<Found> {
         let Self { machine, demand, .. } = *self;
-        let &(bytes, demanded) = flow.fitted.kernels.get(kernel)?;
-        let kernel_ratios = KernelRatios { bytes, demand: demanded };
-        let possible = possible_machines(&flow.fitted);
-        let place =
-            |team: &Team| Placing::new(machine, flow, kernel_ratios, demand, &possible, team);
-        let mut placings: Vec<(f64, Placing<'_>)> = self
-            .teams
-            .iter()
-            .filter_map(place)
-            .filter_map(|placing| Some((placing.promise()?, placing)))
-            .collect();
+        let pattern = demand.pattern;
+        let promised = |placing| Some((Placing::promise(placing, pattern)?, placing));
+        let mut placings: Vec<(f64, &Placing<'_>)> = placings.iter().filter_map(promised).collect();
         let default_team = self.teams.first()?;
         let is_default = |placing: &Placing<'_>| placing.team == *default_team;
         let own_parts = placings.iter().find(|(_, placing)| is_default(placing))?.1.own_parts();
@@ -210,7 +228,7 @@ impl Asked<'_> {
         let level = |promise: f64| (promise.ln() / SAME).round();
         placings.sort_by(|a, b| {
             let initiators = |placing: &Placing<'_>| placing.team.workers.len();
-            level(b.0).total_cmp(&level(a.0)).then(initiators(&a.1).cmp(&initiators(&b.1)))
+            level(b.0).total_cmp(&level(a.0)).then(initiators(a.1).cmp(&initiators(b.1)))
         });
         let mut promised: Vec<f64> = Vec::new();
         placings.retain(|(promise, placing)| {
@@ -225,16 +243,16 @@ impl Asked<'_> {
         {
             return Some(Found { candidates, is_default_seen: false, own_parts });
         }
-        let mut all = Vec::new();
-        let (mut default, mut is_default_seen) = (None, false);
-        for (place, (_, placing)) in placings.iter().enumerate() {
-            if is_default(placing) {
-                default = placing.default_candidate();
-                is_default_seen = default.is_some() && placing.as_seen().is_some();
-            }
-            let is_by_initiator = place == 0 || is_default(placing);
-            all.extend(placing.candidates(is_by_initiator));
-        }
+        let own = placings.iter().map(|(_, placing)| *placing).find(|it| is_default(it));
+        let default = own.and_then(|it| it.default_candidate(pattern));
+        let is_default_seen = default.is_some() && own.is_some_and(|it| it.as_seen().is_some());
+        let places: Vec<(usize, &Placing<'_>)> =
+            placings.iter().map(|(_, placing)| *placing).enumerate().collect();
+        let all = side_by_side(&places, |(place, placing)| {
+            let is_by_initiator = *place == 0 || is_default(placing);
+            placing.candidates(pattern, is_by_initiator)
+        });
+        let all: Vec<Candidate> = all.into_iter().flatten().collect();
         let least = flow.least_difference();
         let is_claimed = |gain: f64, own: &Candidate, default: &Candidate| {
             is_claimed(gain, &own.possible_gains(default), least)

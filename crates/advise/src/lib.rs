@@ -24,6 +24,7 @@ mod placing;
 mod question;
 mod room;
 mod search;
+mod side_by_side;
 mod team;
 
 pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};

@@ -1,6 +1,7 @@
 //! The candidates of one team by the flow model.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use nearfar_flow::Capacities;
 use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
@@ -33,6 +34,8 @@ pub(crate) struct Placing<'a> {
     /// Of each worker the positions of all nodes, those that the kernel would fill first first.
     orders: Vec<Vec<usize>>,
     initiators: Vec<Initiator>,
+    /// What is found for data that all threads use alike, whatever else the patterns ask.
+    shared: OnceLock<Vec<Candidate>>,
 }
 
 impl<'a> Placing<'a> {
@@ -69,7 +72,8 @@ impl<'a> Placing<'a> {
             page_nodes,
             possible,
         };
-        Some(Self { team: team.clone(), machine, flow, demand, question, orders, initiators })
+        let (team, shared) = (team.clone(), OnceLock::new());
+        Some(Self { team, machine, flow, demand, question, orders, initiators, shared })
     }
 
     /// Where the accesses of each initiator went when the program was seen with nobody placing it, where
@@ -90,11 +94,11 @@ impl<'a> Placing<'a> {
 
     /// Pages as they come to lie by themselves: as they were seen, else by the pattern; `None` where
     /// there is no room for all.
-    pub fn by_itself(&self) -> Option<Vec<Shares>> {
+    fn by_itself(&self, pattern: Pattern) -> Option<Vec<Shares>> {
         if let Some(seen) = self.as_seen() {
             return Some(seen);
         }
-        let homes = if self.demand.pattern == Pattern::Private { self.orders.len() } else { 1 };
+        let homes = if pattern == Pattern::Private { self.orders.len() } else { 1 };
         let start: Vec<Shares> = self.orders[..homes].iter().map(|it| self.alone(it[0])).collect();
         if self.question.fits(&start) {
             return Some(start);
@@ -120,7 +124,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Threads x the slowest thread's rate at most, as far as a few placements tell.
-    pub fn promise(&self) -> Option<f64> {
+    pub fn promise(&self, pattern: Pattern) -> Option<f64> {
         let count = self.question.page_nodes.len();
         let everything: Vec<usize> = (0..count).collect();
         let bounds = Bounds::of(&self.question)?;
@@ -129,7 +133,7 @@ impl<'a> Placing<'a> {
             vec![bounds.nearest_first(&everything)],
             vec![equal_shares(&self.own_nodes(), count)],
         ];
-        if self.demand.pattern == Pattern::Private || self.demand.pattern == Pattern::Regular {
+        if matches!(pattern, Pattern::Private | Pattern::Regular) {
             looks.push(self.local());
         }
         let paced = |pages: &Vec<Shares>| Some(self.question.throughput(pages)?.paced);
@@ -138,7 +142,29 @@ impl<'a> Placing<'a> {
 
     /// All candidates of this team, without their gains; of private data also those with pages of
     /// each initiator's own where that is asked for, which takes a longer search.
-    pub fn candidates(&self, is_by_initiator: bool) -> Vec<Candidate> {
+    pub fn candidates(&self, pattern: Pattern, is_by_initiator: bool) -> Vec<Candidate> {
+        let mut all = self.shared.get_or_init(|| self.shared_candidates()).clone();
+        if matches!(pattern, Pattern::Private | Pattern::Regular) {
+            all.extend(self.local_candidate(pattern));
+        }
+        let is_private = pattern == Pattern::Private;
+        if is_by_initiator && is_private && self.team.workers.len() > 1 {
+            let count = self.question.page_nodes.len();
+            let everything = equal_shares(&(0..count).collect::<Vec<_>>(), count);
+            let uniform = vec![everything; self.team.workers.len()];
+            let mut beginnings = vec![self.local(), uniform];
+            if let Some(by_itself) = self.by_itself(pattern) {
+                beginnings.retain(|it| *it != by_itself);
+                beginnings.push(by_itself);
+            }
+            if let Some(best) = self.question.search_private(beginnings) {
+                all.extend(self.of_shares(best));
+            }
+        }
+        all
+    }
+
+    fn shared_candidates(&self) -> Vec<Candidate> {
         let found = self.question.search_shared(&self.groups());
         let count = self.question.page_nodes.len();
         let is_lone = |shares: &Shares| shares.iter().filter(|it| **it > 0.0).count() == 1;
@@ -151,27 +177,13 @@ impl<'a> Placing<'a> {
         });
         let best = found.best.into_iter().flatten();
         let shared = best.chain(kept.map(|(_, (shares, _))| shares));
-        let mut all: Vec<Candidate> =
-            shared.filter_map(|shares| self.of_shares(vec![shares])).collect();
-        if matches!(self.demand.pattern, Pattern::Private | Pattern::Regular) {
-            all.extend(self.local_candidate());
-        }
-        let is_private = self.demand.pattern == Pattern::Private;
-        if is_by_initiator && is_private && self.team.workers.len() > 1 {
-            let uniform = vec![everything; self.team.workers.len()];
-            let mut beginnings = vec![self.local(), uniform];
-            beginnings.extend(self.by_itself());
-            if let Some(best) = self.question.search_private(beginnings) {
-                all.extend(self.of_shares(best));
-            }
-        }
-        all
+        shared.filter_map(|shares| self.of_shares(vec![shares])).collect()
     }
 
     /// What happens without advice.
-    pub fn default_candidate(&self) -> Option<Candidate> {
-        let pages = self.by_itself()?;
-        let is_local = self.demand.pattern == Pattern::Private && self.as_seen().is_none();
+    pub fn default_candidate(&self, pattern: Pattern) -> Option<Candidate> {
+        let pages = self.by_itself(pattern)?;
+        let is_local = pattern == Pattern::Private && self.as_seen().is_none();
         let kind = if is_local { CandidateKind::Local } else { CandidateKind::FirstTouch };
         let mut own = self.candidate(kind, vec![MemoryPolicy::FirstTouch], &pages)?;
         (own.is_default, own.gain) = (true, Some(0.0));
@@ -183,10 +195,10 @@ impl<'a> Placing<'a> {
         Some(self.flow.expected(self.question.throughput(&self.local())?.paced))
     }
 
-    fn local_candidate(&self) -> Option<Candidate> {
+    fn local_candidate(&self, pattern: Pattern) -> Option<Candidate> {
         let first_touch = vec![MemoryPolicy::FirstTouch];
         let mut own = self.candidate(CandidateKind::Local, first_touch, &self.local())?;
-        own.needs_change = self.demand.pattern == Pattern::Regular;
+        own.needs_change = pattern == Pattern::Regular;
         Some(own)
     }
 

@@ -3,6 +3,7 @@
 
 use crate::closed_form::Bounds;
 use crate::question::{LEAST_SHARE, Question, Shares, Throughput};
+use crate::side_by_side::side_by_side;
 
 /// Placements of data that all threads use alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +51,12 @@ impl Question<'_> {
             let paced = self.throughput(std::slice::from_ref(&shares))?.paced;
             Some((shares, paced))
         };
-        let starts: Vec<(Shares, f64)> = all.filter_map(valued).collect();
+        let mut starts: Vec<(Shares, f64)> = Vec::new();
+        for shares in all {
+            // On nodes that are alike the forms often say the same.
+            let known = starts.iter().find(|(known, _)| *known == shares).cloned();
+            starts.extend(known.or_else(|| valued(shares)));
+        }
         let mut fitting: Vec<(Shares, f64)> = starts
             .iter()
             .filter_map(|(shares, paced)| {
@@ -61,20 +67,21 @@ impl Question<'_> {
             })
             .collect();
         fitting.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let reached = fitting.into_iter().take(BEGINNINGS).map(|(shares, _)| vec![shares]);
-        let reached = reached.map(|start| self.exchange(start));
-        Found { starts, best: self.best_of(reached) }
+        let beginnings = fitting.into_iter().take(BEGINNINGS).map(|(shares, _)| vec![shares]);
+        Found { starts, best: self.best_from(&beginnings.collect::<Vec<_>>()) }
     }
 
     /// The best placement of data that each initiator's threads have for themselves, beginning at
     /// these placements, each initiator's own; `None` where none finds room.
-    pub fn search_private(&self, starts: Vec<Vec<Shares>>) -> Option<Vec<Shares>> {
-        let fitting = starts.into_iter().filter(|start| self.fits(start));
-        self.best_of(fitting.map(|start| self.exchange(start)))
+    pub fn search_private(&self, mut starts: Vec<Vec<Shares>>) -> Option<Vec<Shares>> {
+        starts.retain(|start| self.fits(start));
+        self.best_from(&starts)
     }
 
-    fn best_of(&self, all: impl Iterator<Item = Vec<Shares>>) -> Option<Vec<Shares>> {
-        let valued = all.filter_map(|pages| Some((self.throughput(&pages)?.paced, pages)));
+    fn best_from(&self, beginnings: &[Vec<Shares>]) -> Option<Vec<Shares>> {
+        let reached = side_by_side(beginnings, |start| self.exchange(start.clone()));
+        let valued =
+            reached.into_iter().filter_map(|pages| Some((self.throughput(&pages)?.paced, pages)));
         valued.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, pages)| pages)
     }
 
@@ -95,48 +102,58 @@ impl Question<'_> {
         let count = self.page_nodes.len().max(1);
         let looks_of_turn = pages.len() * count * count;
         let most_turns = MOST_LOOKS / (pages.len() * count * looks_of_turn.max(1));
+        let moves: Vec<Move> = (0..pages.len())
+            .flat_map(|of| (0..count).map(move |from| (of, from)))
+            .flat_map(|(of, from)| (0..count).map(move |to| Move { of, from, to }))
+            .filter(|it| it.from != it.to)
+            .collect();
         for &step in steps {
-            for _ in 0..most_turns.min(MOST_TURNS) {
-                if !self.turn(pages, &mut reached, step, &score) {
+            // What was tried in vain since the last move is so again.
+            let mut in_vain = 0;
+            let turns = std::iter::repeat_n(&moves, most_turns.min(MOST_TURNS)).flatten();
+            for it in turns {
+                let is_made = self.try_move(pages, *it, step, &mut reached, &score);
+                in_vain = if is_made { 0 } else { in_vain + 1 };
+                if in_vain == moves.len() {
                     break;
                 }
             }
         }
     }
 
-    /// Tries each move once; whether one was made.
-    fn turn(
+    /// Whether a move was worth it, and was made.
+    fn try_move(
         &self,
         pages: &mut [Shares],
-        reached: &mut f64,
+        Move { of, from, to }: Move,
         step: f64,
+        reached: &mut f64,
         score: &impl Fn(&[Shares]) -> Option<f64>,
     ) -> bool {
-        let before = *reached;
-        let count = self.page_nodes.len();
-        for of in 0..pages.len() {
-            for from in 0..count {
-                for to in (0..count).filter(|&to| to != from) {
-                    let moved = step.min(pages[of][from]);
-                    if moved <= LEAST_SHARE {
-                        break;
-                    }
-                    let (had, has) = (pages[of][from], pages[of][to]);
-                    pages[of][from] = had - moved;
-                    pages[of][to] = has + moved;
-                    let value = if self.fits(pages) { score(pages) } else { None };
-                    match value {
-                        Some(value) if value > *reached * (1.0 + LEAST_GAIN) => *reached = value,
-                        _ => {
-                            pages[of][from] = had;
-                            pages[of][to] = has;
-                        }
-                    }
-                }
-            }
+        let (had, has) = (pages[of][from], pages[of][to]);
+        let moved = step.min(had);
+        if moved <= LEAST_SHARE {
+            return false;
         }
-        *reached > before
+        pages[of][from] = had - moved;
+        pages[of][to] = has + moved;
+        let value = if self.fits(pages) { score(pages) } else { None };
+        if let Some(value) = value.filter(|value| *value > *reached * (1.0 + LEAST_GAIN)) {
+            *reached = value;
+            return true;
+        }
+        pages[of][from] = had;
+        pages[of][to] = has;
+        false
     }
+}
+
+/// Of the pages of a worker, or of all, those on a node to another.
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    of: usize,
+    from: usize,
+    to: usize,
 }
 
 fn score(throughput: Throughput, pages: &[Shares]) -> f64 {

@@ -76,7 +76,8 @@ pub(crate) fn calibrate(
         initiators.iter().map(|initiator| f64::from(core_count(machine, initiator))).collect();
     let mut capacities = vec![shared; variants.len()];
     for (pair, figures) in pairs.all.iter().zip(&figures) {
-        let limits = capacities[0].shared_parts_between(pair.row, pair.column);
+        let limits: Vec<(Part, f64)> =
+            capacities[0].shared_parts_between(pair.row, pair.column).collect();
         for (position, variant) in variants.iter().enumerate() {
             let way = Way {
                 limits: &limits,

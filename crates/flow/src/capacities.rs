@@ -147,17 +147,25 @@ impl Capacities {
 
     /// The parts that data between an initiator and a node passes and that limit it, with
     /// their capacities, bytes/s; rows and columns must be of these tables.
-    pub fn parts_between(&self, initiator: usize, column: usize) -> Vec<(Part, f64)> {
+    pub fn parts_between(
+        &self,
+        initiator: usize,
+        column: usize,
+    ) -> impl Iterator<Item = (Part, f64)> {
         let path = self.path[initiator][column];
         let path = path.map(|capacity| (Part::Path { initiator, column }, capacity));
-        path.into_iter().chain(self.shared_parts_between(initiator, column)).collect()
+        path.into_iter().chain(self.shared_parts_between(initiator, column))
     }
 
     /// The same without the path, which no other pair uses.
-    pub(crate) fn shared_parts_between(&self, initiator: usize, column: usize) -> Vec<(Part, f64)> {
+    pub(crate) fn shared_parts_between(
+        &self,
+        initiator: usize,
+        column: usize,
+    ) -> impl Iterator<Item = (Part, f64)> {
         let controller = self.controller[column];
         let issue = self.issue[initiator];
-        let links = self.links.iter().enumerate().filter(|(_, link)| {
+        let links = self.links.iter().enumerate().filter(move |(_, link)| {
             u32::try_from(initiator)
                 .is_ok_and(|initiator| link.crosses.contains(&(initiator, self.nodes[column])))
         });
@@ -166,15 +174,19 @@ impl Capacities {
             .into_iter()
             .chain(issue.map(|capacity| (Part::Issue { initiator }, capacity)))
             .chain(links.map(|(index, link)| (Part::Link { index }, link.capacity)))
-            .collect()
     }
 
     /// Demand of one of `threads` threads on a pair, bytes/s. Threads that are there for a part
     /// of their time count by that part.
-    pub(crate) fn demand_of_one(&self, initiator: usize, column: usize, threads: f64) -> f64 {
+    pub(crate) fn demand_of_one(
+        &self,
+        initiator: usize,
+        column: usize,
+        threads: impl FnOnce() -> f64,
+    ) -> f64 {
         let place = (u32::try_from(initiator).unwrap_or(u32::MAX), self.nodes[column]);
         match self.curves.binary_search_by_key(&place, DemandCurve::place) {
-            Ok(position) => self.curves[position].of_one(threads),
+            Ok(position) => self.curves[position].of_one(threads()),
             Err(_) => self.one_thread[initiator][column],
         }
     }

@@ -3,7 +3,7 @@
 use crate::capacities::{Capacities, Part};
 use crate::error::FlowError;
 use crate::loads::{Ask, Busy, Load, SharedSystem, shared_system};
-use crate::pressures::Pressures;
+use crate::pressures::{Pressures, mean_claim};
 
 /// A load whose threads ask for this many times what [`Capacities::one_thread`] says of one.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +21,6 @@ pub struct Flows {
     pub rates: Vec<f64>,
     /// What each load would move with nothing in its way, bytes/s.
     pub demands: Vec<f64>,
-    /// The parts that they use, in the order of [`Part`].
-    pub parts: Vec<UsedPart>,
     pub(crate) shared: SharedSystem,
     pub(crate) fairness: f64,
     pub(crate) ln_h: Vec<f64>,
@@ -69,35 +67,31 @@ impl Capacities {
         let Some(shared) = shared_system(&busy) else {
             return Err(FlowError::Load("there is no load".into()));
         };
-        let mean_claim = Pressures::none(&shared.system).mean_claim();
         let start = start.filter(|start| start.shared.parts == shared.parts).map(|start| {
-            let moved = Pressures::none(&start.shared.system).mean_claim() - mean_claim;
+            let moved = mean_claim(&start.shared.system) - mean_claim(&shared.system);
             start.ln_h.iter().map(|ln_h| ln_h + moved).collect::<Vec<f64>>()
         });
         let (solution, ln_h) = shared.system.settle(start.as_deref(), TOLERANCE)?;
         let demands = shared.system.streams.iter().map(|stream| stream.demand).collect();
-        let mut flows = Flows {
-            rates: solution.rates,
-            demands,
-            parts: Vec::new(),
-            shared,
-            fairness: self.fairness,
-            ln_h,
-        };
-        flows.parts = flows.used_parts();
-        Ok(flows)
+        Ok(Flows { rates: solution.rates, demands, shared, fairness: self.fairness, ln_h })
     }
 }
 
 impl Flows {
     pub(crate) fn pressures(&self) -> Pressures<'_> {
-        let mut pressures = Pressures::none(&self.shared.system);
-        let used = pressures.used();
-        used.iter().for_each(|&resource| pressures.put(&[resource], &[self.ln_h[resource]]));
+        let mut pressures = Pressures::of_lone_users(&self.shared.system);
+        let all: Vec<usize> = (0..self.ln_h.len()).collect();
+        pressures.put(&all, &self.ln_h);
         pressures
     }
 
-    fn used_parts(&self) -> Vec<UsedPart> {
+    /// Where a part stands in [`Flows::parts`]; `None` for one that no load uses.
+    pub fn position_of(&self, part: Part) -> Option<usize> {
+        self.shared.parts.binary_search(&part).ok()
+    }
+
+    /// The parts that the loads use, in the order of [`Part`].
+    pub fn parts(&self) -> Vec<UsedPart> {
         let pressures = self.pressures();
         let streams = &self.shared.system.streams;
         let none = |&part: &Part| UsedPart { part, filled: 0.0, slows: vec![0.0; streams.len()] };

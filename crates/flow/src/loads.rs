@@ -191,10 +191,10 @@ pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
 /// Fractions of the parts' capacities that a byte/s of a load takes, in the order of the parts.
 fn usage(load: &Busy<'_>, crowding: &BTreeMap<usize, f64>) -> Vec<(Part, f64)> {
     let on = |&(column, share): &(usize, f64)| {
-        let parts = load.ask.capacities.parts_between(load.row, column).into_iter();
+        let parts = load.ask.capacities.parts_between(load.row, column);
         parts.map(move |(part, capacity)| {
             let crowded = match part {
-                Part::Controller { column } => crowding[&column],
+                Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
                 _ => 1.0,
             };
             (part, share / capacity * crowded)
@@ -214,15 +214,14 @@ fn usage(load: &Busy<'_>, crowding: &BTreeMap<usize, f64>) -> Vec<(Part, f64)> {
 
 /// Demand of one thread of each load, whose shares are its time by node, bytes/s.
 fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
-    let mut threads: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    for load in busy {
-        for &(column, share) in &load.shares {
-            *threads.entry((load.row, column)).or_insert(0.0) += load.threads() * share;
-        }
-    }
+    let threads_on = |row: usize, column: usize| -> f64 {
+        let own = busy.iter().filter(|load| load.row == row);
+        let on = own.flat_map(|load| load.shares.iter().map(|it| (it, load.threads())));
+        on.filter(|(it, _)| it.0 == column).map(|(it, threads)| threads * it.1).sum()
+    };
     let of_one = |load: &Busy<'_>| {
         let time = |&(column, share): &(usize, f64)| {
-            let all = threads[&(load.row, column)];
+            let all = || threads_on(load.row, column);
             share / load.ask.capacities.demand_of_one(load.row, column, all)
         };
         load.ask.demand_scale / load.shares.iter().map(time).sum::<f64>()
@@ -231,19 +230,18 @@ fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
 }
 
 /// By how much more a byte takes of each node's controller because several initiators use it
-/// (see [`Capacities::interference`]), by column.
+/// (see [`Capacities::interference`]), by column; of columns where it does.
 fn crowding(busy: &[Busy<'_>], demands: &[f64]) -> BTreeMap<usize, f64> {
+    let interference = busy.first().map_or(&[][..], |it| &it.ask.capacities.interference);
     let mut offered: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
     for (load, &demand) in busy.iter().zip(demands) {
         let demand = load.threads() * load.ask.most.map_or(demand, |most| most.min(demand));
-        for &(column, share) in &load.shares {
+        for &(column, share) in load.shares.iter().filter(|it| interference[it.0] > 0.0) {
             *offered.entry(column).or_default().entry(load.row).or_insert(0.0) += demand * share;
         }
     }
     let factor = |(column, by_initiator): (usize, BTreeMap<usize, f64>)| {
-        let interference =
-            busy.first().map_or(0.0, |load| load.ask.capacities.interference[column]);
-        (column, 1.0 + interference * (effective_number(by_initiator.values()) - 1.0))
+        (column, 1.0 + interference[column] * (effective_number(by_initiator.values()) - 1.0))
     };
     offered.into_iter().map(factor).collect()
 }

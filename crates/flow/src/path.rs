@@ -40,7 +40,7 @@ pub(crate) fn go_to_balance(pressures: &mut Pressures<'_>) -> bool {
 }
 
 fn follow(pressures: &mut Pressures<'_>) -> bool {
-    let used = pressures.used();
+    let used = pressures.shared().to_vec();
     let start = pressures.at(&used);
     let mut curve = Curve { pressures, used, start };
     let mut point = Point { ln_h: curve.start.clone(), t: 0.0 };

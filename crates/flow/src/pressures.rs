@@ -5,22 +5,30 @@ use std::f64::consts::LN_2;
 
 use crate::system::{Stream, System};
 
-/// A Newton step of this size in ln h moves a rate by less than rounding does.
+/// A step of this size in ln h moves a rate by less than rounding does.
 const SMALLEST_STEP: f64 = 1e-13;
+/// After a step of Newton's method of this size the next, about its square, would be smaller still.
+const LAST_NEWTON_STEP: f64 = 1e-8;
 const MOST_STEPS: u32 = 200;
 /// Below this ln ((d/w)^p h) a stream is slowed by less than 1e-13, and the first term of
 /// the series in h is exact to rounding.
 const NO_PRESSURE: f64 = -30.0;
 /// Pressures beyond the reference by this in ln h are near the end of what an f64 holds.
 const IN_RANGE: f64 = 500.0;
+/// While the largest is so near it is not referred to anew.
+const NEAR_REFERENCE: f64 = 50.0;
 /// Sums of pressures below this part of the reference may have lost some to underflow.
 const EXACT_FROM: f64 = 1e-250;
 
 /// The pressures of a system's resources as they are so far.
 pub(crate) struct Pressures<'a> {
     system: &'a System,
-    /// The users of each resource: stream and usage.
-    users: Vec<Vec<(usize, f64)>>,
+    /// Stream and usage of all users of all resources, resource by resource.
+    users: Vec<(usize, f64)>,
+    /// Where each resource's users begin; at last their number.
+    first_users: Vec<usize>,
+    /// The resources of several users.
+    shared: Vec<usize>,
     /// p ln (d/w) of each stream.
     claims: Vec<f64>,
     /// ln h of each resource.
@@ -28,6 +36,8 @@ pub(crate) struct Pressures<'a> {
     /// h of each resource / that of the reference: sums of pressures are what the solver takes most of,
     /// and need no exponentials with them.
     h: Vec<f64>,
+    /// (d/w)^p h of each stream, h the reference.
+    pushes: Vec<f64>,
     ln_reference: f64,
 }
 
@@ -40,29 +50,53 @@ struct User {
 }
 
 impl<'a> Pressures<'a> {
-    /// Nothing in the way of any stream.
-    pub fn none(system: &'a System) -> Self {
-        let mut users = vec![Vec::new(); system.capacities.len()];
+    /// Nothing in the way of any stream but what it uses alone. With one user the law says
+    /// h = (a w / C)^p, whatever the other pressures are.
+    pub fn of_lone_users(system: &'a System) -> Self {
+        let count = system.capacities.len();
+        let mut first_users = vec![0; count + 1];
+        for &(resource, _) in system.streams.iter().flat_map(|stream| &stream.usage) {
+            first_users[resource + 1] += 1;
+        }
+        for resource in 0..count {
+            first_users[resource + 1] += first_users[resource];
+        }
+        let mut users = vec![(0, 0.0); first_users[count]];
+        let mut next = first_users.clone();
         for (index, stream) in system.streams.iter().enumerate() {
             for &(resource, usage) in &stream.usage {
-                users[resource].push((index, usage));
+                users[next[resource]] = (index, usage);
+                next[resource] += 1;
             }
         }
-        let claim = |stream: &Stream| system.saturation * (stream.demand.ln() - stream.weight.ln());
-        Self {
+        let p = system.saturation;
+        let users_of = |resource: usize| &users[first_users[resource]..first_users[resource + 1]];
+        let of_lone_user = |resource: usize| match users_of(resource) {
+            &[(stream, usage)] => {
+                let capacity = system.capacities[resource].ln();
+                p * (usage.ln() + system.streams[stream].weight.ln() - capacity)
+            }
+            _ => f64::NEG_INFINITY,
+        };
+        let mut pressures = Self {
             system,
-            users,
-            claims: system.streams.iter().map(claim).collect(),
-            ln_h: vec![f64::NEG_INFINITY; system.capacities.len()],
-            h: vec![0.0; system.capacities.len()],
+            shared: (0..count).filter(|&resource| users_of(resource).len() > 1).collect(),
+            claims: claims(system).collect(),
+            ln_h: (0..count).map(of_lone_user).collect(),
+            h: vec![0.0; count],
+            pushes: vec![0.0; system.streams.len()],
             ln_reference: f64::NEG_INFINITY,
-        }
+            users,
+            first_users,
+        };
+        pressures.refer_to_largest();
+        pressures
     }
 
     /// Rate of every stream, bytes/s.
     pub fn rates(&self) -> Vec<f64> {
         (0..self.system.streams.len())
-            .map(|stream| self.rate(stream, softplus(self.claims[stream] + self.on(stream, None))))
+            .map(|stream| self.rate(stream, self.ln_slowdown(stream, None)))
             .collect()
     }
 
@@ -74,27 +108,37 @@ impl<'a> Pressures<'a> {
         usage.map(move |&(resource, _)| (resource, -slope * (self.ln_h[resource] - together).exp()))
     }
 
-    /// Mean of p ln (d/w) over the streams: ln h moves against it where p or the weights do.
-    pub fn mean_claim(&self) -> f64 {
-        let count = self.claims.len() as f64;
-        self.claims.iter().sum::<f64>() / count
-    }
-
     /// Rate of a stream for ln (1 + (d/w)^p sum h).
     fn rate(&self, stream: usize, ln_slowdown: f64) -> f64 {
         self.system.streams[stream].demand * (-ln_slowdown / self.system.saturation).exp()
     }
 
+    /// ln (1 + (d/w)^p sum h) of a stream, one resource left out.
+    fn ln_slowdown(&self, stream: usize, without: Option<usize>) -> f64 {
+        let sum = self.h_on(stream, without);
+        let push = self.pushes[stream] * sum;
+        let is_exact = sum >= EXACT_FROM && self.pushes[stream] >= EXACT_FROM;
+        if is_exact && push.is_finite() {
+            push.ln_1p()
+        } else {
+            softplus(self.claims[stream] + self.on(stream, without))
+        }
+    }
+
+    /// The sum of the pressures on a stream / that of the reference, one resource left out.
+    fn h_on(&self, stream: usize, without: Option<usize>) -> f64 {
+        let usage = self.system.streams[stream].usage.iter().map(|&(resource, _)| resource);
+        usage.filter(|&it| Some(it) != without).map(|resource| self.h[resource]).sum()
+    }
+
     /// ln of the sum of the pressures on a stream, one resource left out.
     fn on(&self, stream: usize, without: Option<usize>) -> f64 {
-        let usage = self.system.streams[stream].usage.iter().map(|&(resource, _)| resource);
-        let others = usage.filter(|&resource| Some(resource) != without);
-        let sum: f64 = others.clone().map(|resource| self.h[resource]).sum();
+        let sum = self.h_on(stream, without);
         if sum >= EXACT_FROM {
-            self.ln_reference + sum.ln()
-        } else {
-            ln_sum_exp(others.map(|resource| self.ln_h[resource]))
+            return self.ln_reference + sum.ln();
         }
+        let usage = self.system.streams[stream].usage.iter().map(|&(resource, _)| resource);
+        ln_sum_exp(usage.filter(|&it| Some(it) != without).map(|resource| self.ln_h[resource]))
     }
 
     fn set(&mut self, resource: usize, ln_h: f64) {
@@ -108,18 +152,25 @@ impl<'a> Pressures<'a> {
 
     fn refer_to_largest(&mut self) {
         let largest = self.ln_h.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if (largest - self.ln_reference).abs() < NEAR_REFERENCE {
+            return;
+        }
         self.ln_reference = largest;
         if largest > f64::NEG_INFINITY {
             self.h = self.ln_h.iter().map(|ln_h| (ln_h - largest).exp()).collect();
+            self.pushes = self.claims.iter().map(|claim| (claim + largest).exp()).collect();
         }
     }
 
-    /// Goes through all resources: moves the pressure of each to where it carries what the
-    /// law says.
+    /// Goes through all resources that are shared: moves the pressure of each to where it carries
+    /// what the law says.
     pub fn sweep(&mut self) {
         self.refer_to_largest();
-        for resource in 0..self.ln_h.len() {
-            if let Some(balanced) = self.balanced(resource) {
+        let mut users = Vec::new();
+        for position in 0..self.shared.len() {
+            let resource = self.shared[position];
+            self.see_users(resource, &mut users);
+            if let Some(balanced) = self.balanced_for(resource, &users) {
                 self.set(resource, balanced);
             }
         }
@@ -128,11 +179,14 @@ impl<'a> Pressures<'a> {
     /// ln h at which a resource carries what the law says, the other pressures as they are;
     /// `None` for one that nothing uses.
     pub fn balanced(&self, resource: usize) -> Option<f64> {
+        self.balanced_for(resource, &self.users_of(resource))
+    }
+
+    fn balanced_for(&self, resource: usize, users: &[User]) -> Option<f64> {
         let p = self.system.saturation;
-        let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
         let excess = p * (offered.ln() - self.system.capacities[resource].ln());
-        (offered > 0.0).then(|| pressure(&users, offered, excess, p, self.ln_h[resource]))
+        (offered > 0.0).then(|| pressure(users, offered, excess, p, self.ln_h[resource]))
     }
 
     /// Derivative of the balanced ln h by ln of the resource's capacity C. It solves
@@ -142,29 +196,38 @@ impl<'a> Pressures<'a> {
         let p = self.system.saturation;
         let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
-        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
-        (offered > 0.0).then(|| {
-            let balanced = pressure(&users, offered, excess, p, self.ln_h[resource]);
-            let is_exact = is_first_term_exact(&users, balanced);
-            let slope = if is_exact { 1.0 } else { slowdown(&users, offered, balanced, p).1 };
-            -p / slope
-        })
+        let balanced = self.balanced_for(resource, &users)?;
+        let is_exact = is_first_term_exact(&users, balanced);
+        let slope = if is_exact { 1.0 } else { slowdown(&users, offered, balanced, p).1 };
+        Some(-p / slope)
     }
 
     fn users_of(&self, resource: usize) -> Vec<User> {
-        let user = |&(stream, usage): &(usize, f64)| {
-            let others = softplus(self.claims[stream] + self.on(stream, Some(resource)));
+        let mut users = Vec::new();
+        self.see_users(resource, &mut users);
+        users
+    }
+
+    /// The users of a resource in place of those that were seen before.
+    fn see_users(&self, resource: usize, seen: &mut Vec<User>) {
+        seen.clear();
+        seen.extend(self.streams_of(resource).iter().map(|&(stream, usage)| {
+            let others = self.ln_slowdown(stream, Some(resource));
             User {
                 carried: usage * self.rate(stream, others),
                 steepness: self.claims[stream] - others,
             }
-        };
-        self.users[resource].iter().map(user).collect()
+        }));
     }
 
-    /// The resources that something uses.
-    pub fn used(&self) -> Vec<usize> {
-        (0..self.ln_h.len()).filter(|&resource| !self.users[resource].is_empty()).collect()
+    /// The streams that use a resource, and how much.
+    fn streams_of(&self, resource: usize) -> &[(usize, f64)] {
+        &self.users[self.first_users[resource]..self.first_users[resource + 1]]
+    }
+
+    /// The resources that several streams use.
+    pub fn shared(&self) -> &[usize] {
+        &self.shared
     }
 
     /// ln h of these resources.
@@ -210,7 +273,7 @@ impl<'a> Pressures<'a> {
         };
         let own: f64 = users.iter().map(weigh).sum();
         let mut slopes = vec![0.0; self.ln_h.len()];
-        for (&(stream, _), user) in self.users[resource].iter().zip(&users) {
+        for (&(stream, _), user) in self.streams_of(resource).iter().zip(&users) {
             let part = user.carried / offered;
             let lost = if first_terms {
                 1.0 - (p + 1.0) * (push(user) - excess).exp()
@@ -230,6 +293,17 @@ impl<'a> Pressures<'a> {
     }
 }
 
+/// p ln (d/w) of each stream.
+fn claims(system: &System) -> impl Iterator<Item = f64> {
+    let claim = |stream: &Stream| system.saturation * (stream.demand.ln() - stream.weight.ln());
+    system.streams.iter().map(claim)
+}
+
+/// Its mean over the streams: ln h moves against it where p or the weights do.
+pub(crate) fn mean_claim(system: &System) -> f64 {
+    claims(system).sum::<f64>() / system.streams.len() as f64
+}
+
 /// ln h at which the users together are slowed to the law's total:
 /// (S/O)^-p - 1 = (O/C)^p, where S is what they move under h. It is looked for from `near` on, where
 /// that can be.
@@ -238,17 +312,27 @@ fn pressure(users: &[User], offered: f64, excess: f64, p: f64, near: f64) -> f64
     if let [user] = users {
         return excess - user.steepness;
     }
-    let first_term = excess
-        - ln_sum_exp(users.iter().map(|user| (user.carried / offered).ln() + user.steepness));
-    if is_first_term_exact(users, first_term) {
-        return first_term;
-    }
     // The total lies between what it would be if all were as steep as the flattest and as
     // the steepest user.
     let steepness = || users.iter().map(|user| user.steepness);
     let mut low = excess - steepness().fold(f64::NEG_INFINITY, f64::max);
     let mut high = excess - steepness().fold(f64::INFINITY, f64::min);
-    let mut ln_h = if near > low && near < high { near } else { first_term.clamp(low, high) };
+    if high - low <= SMALLEST_STEP * low.abs().max(1.0) {
+        return low;
+    }
+    let first_term = || {
+        let of_user = |user: &User| (user.carried / offered).ln() + user.steepness;
+        excess - ln_sum_exp(users.iter().map(of_user))
+    };
+    // It slows the steepest user at least by the excess.
+    if excess < NO_PRESSURE {
+        let first_term = first_term();
+        if is_first_term_exact(users, first_term) {
+            return first_term;
+        }
+    }
+    let is_between = near > low && near < high;
+    let mut ln_h = if is_between { near } else { first_term().clamp(low, high) };
     let mut earlier_error = f64::INFINITY;
     for _ in 0..MOST_STEPS {
         let (value, slope) = slowdown(users, offered, ln_h, p);
@@ -261,12 +345,15 @@ fn pressure(users: &[User], offered: f64, excess: f64, p: f64, near: f64) -> f64
         let newton = ln_h - error / slope;
         // Between a steep and a flat part Newton's steps can go to and fro without end.
         let goes_well = error.abs() < earlier_error / 2.0;
-        let next =
-            if goes_well && newton >= low && newton <= high { newton } else { low.midpoint(high) };
+        let (next, last_step) = if goes_well && newton >= low && newton <= high {
+            (newton, LAST_NEWTON_STEP)
+        } else {
+            (low.midpoint(high), SMALLEST_STEP * ln_h.abs().max(1.0))
+        };
         earlier_error = error.abs();
         let step = (next - ln_h).abs();
         ln_h = next;
-        if step <= SMALLEST_STEP * ln_h.abs().max(1.0) {
+        if step <= last_step {
             break;
         }
     }
@@ -365,13 +452,15 @@ mod tests {
             [1.0, 2.0, 900.0, 1800.0],
             [5.0, f64::NEG_INFINITY, -1.0, -0.5],
         ] {
-            let mut pressures = Pressures::none(&system);
+            let mut pressures = Pressures::of_lone_users(&system);
             pressures.put(&[0, 1, 2, 3], &ln_h);
             for without in [None, Some(0), Some(1), Some(2), Some(3)] {
                 let others = (0..4).filter(|&resource| Some(resource) != without);
                 let expected = ln_sum_exp(others.map(|resource| ln_h[resource]));
                 let found = pressures.on(0, without);
                 assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{ln_h:?}");
+                let (found, expected) = (pressures.ln_slowdown(0, without), softplus(expected));
+                assert!((found - expected).abs() <= 1e-12 * expected.max(1.0), "{ln_h:?}");
             }
         }
     }

@@ -76,7 +76,7 @@ impl Flows {
         let beside = |step: f64| {
             let mut system = self.shared.system.clone();
             change(&mut system, step);
-            let mut pressures = Pressures::none(&system);
+            let mut pressures = Pressures::of_lone_users(&system);
             let used: Vec<usize> = (0..self.ln_h.len()).collect();
             pressures.put(&used, &self.ln_h);
             let ln_rates: Vec<f64> = pressures.rates().into_iter().map(f64::ln).collect();

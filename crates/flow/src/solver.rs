@@ -13,7 +13,7 @@ use crate::system::System;
 pub struct Solution {
     /// Of each stream, bytes/s.
     pub rates: Vec<f64>,
-    /// Times that all resources were gone through.
+    /// Times that all shared resources were gone through.
     pub sweeps: u32,
 }
 
@@ -43,10 +43,10 @@ impl System {
         tolerance: f64,
     ) -> Result<(Solution, Vec<f64>), FlowError> {
         self.check()?;
-        let mut pressures = Pressures::none(self);
-        let used = pressures.used();
+        let mut pressures = Pressures::of_lone_users(self);
         if let Some(start) = start.filter(|start| start.len() == self.capacities.len()) {
-            used.iter().for_each(|&resource| pressures.put(&[resource], &[start[resource]]));
+            let shared = pressures.shared().to_vec();
+            shared.into_iter().for_each(|it| pressures.put(&[it], &[start[it]]));
         }
         let mut rates = pressures.rates();
         let mut earlier_change = f64::INFINITY;

@@ -47,8 +47,10 @@ fn place(capacities: &Capacities, initiator: u32, node: u32) -> Option<(usize, u
 
 /// The parts between an initiator and a node before which accesses of several initiators wait.
 fn queues_between(capacities: &Capacities, row: usize, column: usize) -> Vec<(Part, f64)> {
-    let mut parts = capacities.shared_parts_between(row, column);
-    parts.retain(|(part, _)| matches!(part, Part::Controller { .. } | Part::Link { .. }));
+    let all = capacities.shared_parts_between(row, column);
+    let mut parts: Vec<(Part, f64)> = all
+        .filter(|(part, _)| matches!(part, Part::Controller { .. } | Part::Link { .. }))
+        .collect();
     if capacities.controller[column].is_none() {
         let widest = capacities.path.iter().filter_map(|row| row[column]).reduce(f64::max);
         parts.extend(widest.map(|capacity| (Part::Controller { column }, capacity)));

@@ -65,7 +65,7 @@ fn slopes_are_what_differences_give() {
         let (capacities, loads) = (capacities(&mut random), loads(&mut random));
         let flows = capacities.flows(&loads, None).unwrap();
         let slopes = flows.slopes().unwrap();
-        for (used, ours) in flows.parts.iter().zip(&slopes.by_capacity) {
+        for (used, ours) in flows.parts().iter().zip(&slopes.by_capacity) {
             let theirs = differences(&capacities, &loads, |capacities, _, step| {
                 *capacity(capacities, used.part) *= step.exp();
             });
@@ -106,7 +106,7 @@ fn a_start_changes_nothing_but_the_time() {
         for (one, other) in cold.rates.iter().zip(&warm.rates) {
             assert!((one / other - 1.0).abs() < 1e-6, "{one} and {other}");
         }
-        for part in &cold.parts {
+        for part in &cold.parts() {
             assert!(part.filled > 0.0 && part.filled < 1.0, "{part:?}");
         }
     }

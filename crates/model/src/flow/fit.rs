@@ -281,7 +281,7 @@ impl CaseSlopes<'_> {
     }
 
     fn capacity(&self, part: Part) -> Option<Vec<f64>> {
-        let position = self.flows.parts.iter().position(|used| used.part == part)?;
+        let position = self.flows.position_of(part)?;
         Some(self.slopes.by_capacity[position].clone())
     }
 

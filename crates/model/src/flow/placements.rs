@@ -207,13 +207,14 @@ fn limit(flows: &Flows, loads: &[ScaledLoad], layout: &FlowLayout) -> Option<Pla
     if (0..loads.len()).map(lost).sum::<f64>() < HELD_UP * all {
         return None;
     }
+    let parts = flows.parts();
     // Of the sort of parts at which most is lost together the one that takes most.
     let of_sort = |part: &Part| -> f64 {
-        let alike = flows.parts.iter().filter(|it| discriminant(&it.part) == discriminant(part));
+        let alike = parts.iter().filter(|it| discriminant(&it.part) == discriminant(part));
         alike.map(|it| taken(&it.slows)).sum()
     };
     let key = |it: &UsedPart| (of_sort(&it.part), taken(&it.slows));
-    let worst = flows.parts.iter().max_by(|a, b| {
+    let worst = parts.iter().max_by(|a, b| {
         let (a, b) = (key(a), key(b));
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     })?;
@@ -235,6 +236,6 @@ pub fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
     if flows.rates[stream] > (1.0 - HELD_UP) * flows.demands[stream] {
         return None;
     }
-    let parts = flows.parts.iter().filter(|part| part.slows[stream] > 0.0);
+    let parts = flows.parts().into_iter().filter(|part| part.slows[stream] > 0.0);
     parts.max_by(|a, b| a.slows[stream].total_cmp(&b.slows[stream])).map(|used| used.part)
 }

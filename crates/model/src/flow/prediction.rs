@@ -144,7 +144,7 @@ impl Flow {
         let filled = |used: &nearfar_flow::UsedPart| {
             Some(FilledPart { part: self.layout.part(used.part)?, filled_share: used.filled })
         };
-        let mut parts: Vec<FilledPart> = together.parts.iter().filter_map(filled).collect();
+        let mut parts: Vec<FilledPart> = together.parts().iter().filter_map(filled).collect();
         parts.sort_by(|a, b| b.filled_share.total_cmp(&a.filled_share));
         let cores = machine.allowed_cores(&machine.allowed_cpus).len();
         Ok(FlowPrediction {
