@@ -1,7 +1,5 @@
 //! What is recommended on simulated machines, whose own law is the truth.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use std::collections::BTreeMap;
 
 use nearfar_advise::{

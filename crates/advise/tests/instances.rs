@@ -1,7 +1,5 @@
 //! What instances get on simulated machines, whose own law is the truth.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_advise::{
     AdviceError, Arrangement, Arrangements, DataPlace, DemandError, InstanceKind, InstanceQuestion,
     Room, Step, arrange_instances,

@@ -1,7 +1,5 @@
 //! Forms for other launchers, read back as their documentation says and held against the placement.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use std::collections::BTreeMap;
 
 use nearfar_advise::{Launcher, LauncherForm, launcher_form};

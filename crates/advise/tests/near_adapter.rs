@@ -1,7 +1,5 @@
 //! Which nodes are next to a network adapter, by messages whose figures are given.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_advise::{DeviceAdvice, DeviceAdviceError, DeviceTraffic, advise_device};
 use nearfar_machine::{NetworkAdapter, NodeSet};
 use nearfar_model::RecordFigures;

@@ -1,7 +1,5 @@
 //! Placements on machines made by hand and drawn at random, against a search over a grid.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use fastrand::Rng;
 use nearfar_advise::{KernelRatios, PageNode, Question, Shares, Workers};
 use nearfar_flow::Capacities;

@@ -50,8 +50,7 @@ struct User {
 }
 
 impl<'a> Pressures<'a> {
-    /// Nothing in the way of any stream but what it uses alone. With one user the law says
-    /// h = (a w / C)^p, whatever the other pressures are.
+    /// Nothing in the way of any stream but what it uses alone, the pressure of which is final.
     pub fn of_lone_users(system: &'a System) -> Self {
         let count = system.capacities.len();
         let mut first_users = vec![0; count + 1];

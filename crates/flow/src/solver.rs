@@ -1,4 +1,4 @@
-//! The pressures of a [`System`] are found resource by resource, over and over (Gauss-Seidel).
+//! The pressures of a [`System`]'s shared resources are found one by one, over and over (Gauss-Seidel).
 //! About one random system in 200 comes to rest too slowly by that or goes round among a few states
 //! for ever; from there [`crate::path`] goes on. Everything is in logarithms: x^-p of a rate
 //! in bytes/s is out of the range of an f64 from p = 31 on, and of ratios much sooner.

@@ -15,8 +15,9 @@
 //! | p | saturation exponent; the larger, the harder the limit | 1 |
 //! | h_r | pressure of the resource on its streams | of w_s^-p |
 //!
-//! One resource alone carries (D^-p + C^-p)^(-1/p) of the summed demand D. A lone
-//! stream gets x^-p = d^-p + sum_r (C_r / a_r)^-p. For large p the law is weighted
+//! One resource alone carries (D^-p + C^-p)^(-1/p) of the summed demand D. A resource of one
+//! stream has h_r = (a_sr w_s / C_r)^p whatever the others have, so that a lone stream gets
+//! x^-p = d^-p + sum_r (C_r / a_r)^-p. For large p the law is weighted
 //! progressive filling (max-min fairness with weights w_s). Source: ours. A lone stream
 //! and a lone resource have one solution. Of many together about one random system in 300
 //! (`benches/settling.rs`) has several, and the order of resources decides which is found.

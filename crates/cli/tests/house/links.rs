@@ -1,4 +1,5 @@
-//! Links of documents lead somewhere: to a file of the repository and, behind `#`, to a heading of it.
+//! Links of documents lead somewhere: to a file of the repository and, behind `#`, to a heading of it; the
+//! files of source that documents name are there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,26 +10,32 @@ use crate::root;
 
 /// The repository's documents in Markdown, by their paths in it.
 fn documents() -> Vec<PathBuf> {
-    let listed = Command::new("git").args(["ls-files", "*.md"]).current_dir(root()).output();
+    files("md")
+}
+
+/// The repository's files whose names end so, by their paths in it.
+fn files(extension: &str) -> Vec<PathBuf> {
+    let pattern = format!("*.{extension}");
+    let listed = Command::new("git").args(["ls-files", &pattern]).current_dir(root()).output();
     match listed {
         Ok(listed) if listed.status.success() => {
             String::from_utf8(listed.stdout).unwrap().lines().map(PathBuf::from).collect()
         }
         // Sources without git's folder.
-        _ => found(&root()).iter().map(|it| it.strip_prefix(root()).unwrap().into()).collect(),
+        _ => found(extension).iter().map(|it| it.strip_prefix(root()).unwrap().into()).collect(),
     }
 }
 
-fn found(folder: &Path) -> Vec<PathBuf> {
+fn found(ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
+    let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let (path, name) = (entry.path(), entry.file_name());
             let is_built = name == "target" || name == "node_modules" || name == ".git";
             if entry.file_type().unwrap().is_dir() && !is_built {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
+            } else if path.extension().is_some_and(|extension| extension == ending) {
                 found.push(path);
             }
         }
@@ -117,6 +124,37 @@ fn links_that_lead_nowhere_are_told() {
     assert_eq!(told(text), ["docs/models.md: none.md"]);
     assert_eq!(told("[a](models/flow.md#nowhere)"), ["docs/models.md: models/flow.md#nowhere"]);
     assert_eq!(told("[a](../README.md)"), ["docs/models.md: ../README.md"]);
+}
+
+/// The files and folders of source that a document names between backquotes: from `crates/` on, or a file
+/// of Rust by the end of its path.
+fn named_sources(document: &str) -> Vec<&str> {
+    let spans = document.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let is_plain = |it: &&str| !it.contains([' ', '*', '<', '{', ':']);
+    spans.filter(|it| it.starts_with("crates/") || it.ends_with(".rs")).filter(is_plain).collect()
+}
+
+#[test]
+fn sources_that_documents_name_are_there() {
+    let sources = files("rs");
+    let is_there = |named: &str| {
+        root().join(named).exists() || sources.iter().any(|source| source.ends_with(named))
+    };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in documents() {
+        let document = fs::read_to_string(root().join(&path)).unwrap();
+        let named = named_sources(&document);
+        count += named.len();
+        let missing = named.into_iter().filter(|named| !is_there(named));
+        wrong.extend(missing.map(|named| format!("{}: {named}", path.display())));
+    }
+    assert!(wrong.is_empty(), "sources that are not there:\n{}", wrong.join("\n"));
+    assert!(count > 150, "{count} sources");
+    assert_eq!(
+        named_sources("`crates/a/b` and `c/d.rs`, `e.md`, `cargo f.rs`"),
+        ["crates/a/b", "c/d.rs"]
+    );
+    assert!(is_there("flow/src/solver.rs") && !is_there("flow/src/none.rs"));
 }
 
 /// Pages of the site are those of its table of contents: mdBook leaves out the others without a word.

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-use crate::by_default;
-use crate::random_matrix::{FAMILY, Family};
+use crate::classes::by_default;
+use crate::classes::random_matrix::{FAMILY, Family};
 
 /// Machines of 200 with the right number of classes, and with every pair in its own.
 fn count_right(family: &Family, seed: u64) -> (usize, usize) {

@@ -4,7 +4,7 @@ use nearfar_model::{ClassAbove, ClassNote, DisturbedPair, FewerThreads};
 use nearfar_record::{Absence, Coordinates, PairCoordinates, ReasonCode, Record};
 use nearfar_specimen::{absent, add_alone, disturb, machine, pair, record};
 
-use crate::by_default;
+use crate::classes::by_default;
 
 fn add(record: &mut Record, place: PairCoordinates, rounds: &[f64]) {
     add_alone(record, Coordinates::Pairs(place), rounds);

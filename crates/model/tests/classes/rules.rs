@@ -8,7 +8,7 @@ use nearfar_model::{
 use nearfar_record::{Coordinates, PairCoordinates, Record};
 use nearfar_specimen::{add_alone, pair, record};
 
-use crate::{by_default, classed};
+use crate::classes::{by_default, classed};
 
 /// (group of CPUs, node, kernel, variant, threads, GB/s of the best of six rounds).
 type Line<'a> = (u32, u32, &'a str, &'a str, u32, f64);

@@ -5,8 +5,8 @@ use nearfar_record::{
     Absence, Absent, Coordinates, Disturbance, Executor, Reason, ReasonCode, Record, Suite,
 };
 
-use crate::compare;
-use crate::drawn_record::{PLAN, Plan, machine, record};
+use crate::comparison::compare;
+use crate::twins::drawn_record::{PLAN, Plan, machine, record};
 
 fn small(seed: u64) -> Record {
     let plan = Plan { kernels: &["load", "triad"], threads: &[1], seed, ..PLAN };

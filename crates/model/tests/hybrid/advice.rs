@@ -4,8 +4,8 @@ use nearfar_model::{
     Buffers, HybridAdvice, HybridPair, HybridShares, NoGain, OverlapBounds, PlacementName,
 };
 
-use crate::pair;
-use crate::truth::{points, record, truth};
+use crate::hybrid::pair;
+use crate::hybrid::truth::{points, record, truth};
 
 /// Without noise, so that the margins at jumps are nothing.
 fn exact(machine: &str) -> HybridPair {

@@ -5,8 +5,8 @@ use nearfar_model::{HybridShares, OverlapBounds};
 use nearfar_stats::normal_quantile;
 use proptest::prelude::*;
 
-use crate::truth::{bandwidth, points, record, truth};
-use crate::{assert_overlaps, ordered_pairs, overlap, pair};
+use crate::hybrid::truth::{bandwidth, points, record, truth};
+use crate::hybrid::{assert_overlaps, ordered_pairs, overlap, pair};
 
 /// Table 6, from rounds without noise.
 #[test]

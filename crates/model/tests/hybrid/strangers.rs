@@ -4,8 +4,8 @@ use nearfar_model::{HybridAdvice, OverlapBounds};
 use nearfar_record::{HybridPoint, TransferKind};
 use proptest::prelude::*;
 
-use crate::truth::{Point, points, record, truth};
-use crate::{assert_overlaps, model, ordered_pairs, overlap, pair};
+use crate::hybrid::truth::{Point, points, record, truth};
+use crate::hybrid::{assert_overlaps, model, ordered_pairs, overlap, pair};
 
 #[test]
 fn a_record_without_points_has_no_model() {

@@ -2,7 +2,7 @@
 
 use nearfar_model::{Beside, FittedProgram, MemoryLaw, MemoryRun, fit_program, solve};
 
-use crate::{CAPACITY, family, queued};
+use crate::program_time::{CAPACITY, family, queued};
 
 /// Beside these parts of the capacity, reads alone, with the program's own traffic on top: time of a
 /// program that computes for `core` seconds and waits for `lines` of 100 ns, and moves `bytes`.

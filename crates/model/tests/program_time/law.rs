@@ -3,7 +3,7 @@
 use nearfar_model::{Beside, BoundBy, MemoryLaw, bound, solve};
 use nearfar_record::ProgramParts;
 
-use crate::{CAPACITY, family, queued};
+use crate::program_time::{CAPACITY, family, queued};
 
 const NONE: ProgramParts = ProgramParts {
     core_seconds: 0.0,

@@ -6,8 +6,8 @@ use nearfar_record::{
 };
 use nearfar_specimen::{case_at, window};
 
-use crate::roof_record::record;
-use crate::{joe0, near};
+use crate::roofline::roof_record::record;
+use crate::roofline::{joe0, near};
 
 /// A run of a phase of a second.
 fn run(phases: &[(&str, Option<f64>, Option<f64>)]) -> WorkloadRun {

@@ -9,8 +9,8 @@ use nearfar_record::Roof;
 use nearfar_specimen::machine;
 use nearfar_units::FlopsPerSecond;
 
-use crate::roof_record::{Made, point as validation, record, roof};
-use crate::{joe0 as made, near};
+use crate::roofline::roof_record::{Made, point as validation, record, roof};
+use crate::roofline::{joe0 as made, near};
 
 /// With the machine of the tests, node 0 is initiator 0's own.
 fn of_machine(made: &[Made]) -> Roofline {

@@ -6,7 +6,7 @@ use nearfar_record::{Roof, RoofPurpose};
 use nearfar_units::FlopsPerSecond;
 use proptest::prelude::*;
 
-use crate::roof_record::{Made, point, record};
+use crate::roofline::roof_record::{Made, point, record};
 
 fn roof() -> impl Strategy<Value = Roof> {
     prop_oneof![

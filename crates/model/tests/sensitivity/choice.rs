@@ -3,7 +3,7 @@
 use nearfar_machine::{CpuSet, NodeSet};
 use nearfar_model::{NoPlacements, PlacementChoice, command_placements};
 
-use crate::runs::Machine4;
+use crate::sensitivity::runs::Machine4;
 
 fn nodes_of(machine: &Machine4, choice: PlacementChoice, classes: bool) -> Vec<Option<u32>> {
     let reference = classes.then(|| machine.classes());

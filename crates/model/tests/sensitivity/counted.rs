@@ -6,7 +6,7 @@ use nearfar_record::{
 };
 use nearfar_stats::Estimate;
 
-use crate::runs::{Machine4, Program};
+use crate::sensitivity::runs::{Machine4, Program};
 
 /// Of a run at home: 2e9 instructions in 4e9 cycles, 1e8 requests, 2e7 misses.
 const AT_HOME: [f64; 4] = [4e9, 2e9, 1e8, 2e7];

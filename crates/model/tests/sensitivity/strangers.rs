@@ -3,7 +3,7 @@
 use nearfar_model::{RecordFigures, sensitivity};
 use nearfar_record::{Absence, Absent, Better, Reason, ReasonCode};
 
-use crate::runs::{Machine4, Program};
+use crate::sensitivity::runs::{Machine4, Program};
 
 fn program() -> Program {
     Program { share: 0.5, seconds: 1.0, noise: 0.0, better: Better::Higher }

@@ -3,8 +3,8 @@
 
 use nearfar_model::{Law, Support, WhoLosesMore};
 
-use crate::grid;
-use crate::paper_table::{LOCAL, REMOTE, mixed, printed, record_of};
+use crate::sharing::grid;
+use crate::sharing::paper_table::{LOCAL, REMOTE, mixed, printed, record_of};
 
 /// On all cells: the parameters of the machine file, and its errors.
 #[test]

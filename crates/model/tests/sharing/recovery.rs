@@ -4,8 +4,8 @@
 use nearfar_model::{Law, ProcessSplit, RecordFigures, SplitVerdict, WorkSharing, sharing};
 use proptest::prelude::*;
 
-use crate::grid;
-use crate::paper_table::{add_cell, record_of};
+use crate::sharing::grid;
+use crate::sharing::paper_table::{add_cell, record_of};
 
 type Table = [[f64; 5]; 5];
 
@@ -35,7 +35,7 @@ fn the_pressure_law_comes_back_through_noise() {
         let queue = f64::from(u32::try_from(n).unwrap()) * NEAR[1] / NEAR[4];
         (near / (1.0 + a * near / NEAR[4] * far / FAR[3]), far / (1.0 + b * queue * far / FAR[3]))
     });
-    let all: Vec<_> = crate::paper_table::mixed().collect();
+    let all: Vec<_> = crate::sharing::paper_table::mixed().collect();
     let record = record_of(&noisy(&mut random, &local), &noisy(&mut random, &remote), &all);
     let found = grid(&record);
     let Law::Pressure { a: found_a, b: found_b } = found.fit.law else { panic!("{found:?}") };
@@ -57,7 +57,7 @@ fn the_saturation_law_comes_back_and_is_preferred() {
         let beta = weight * far / (near + weight * far);
         ((1.0 - beta) * total, beta * total)
     });
-    let all: Vec<_> = crate::paper_table::mixed().collect();
+    let all: Vec<_> = crate::sharing::paper_table::mixed().collect();
     let record = record_of(&noisy(&mut random, &local), &noisy(&mut random, &remote), &all);
     let found = grid(&record).fit;
     let Law::Saturation { limit: k, sharpness: p, remote_weight } = found.law else {
@@ -71,9 +71,9 @@ fn the_saturation_law_comes_back_and_is_preferred() {
 #[test]
 fn no_interference_is_found_where_there_is_none() {
     let (local, remote) = tables(|n, m| (NEAR[n], FAR[m]));
-    let all: Vec<_> = crate::paper_table::mixed().collect();
+    let all: Vec<_> = crate::sharing::paper_table::mixed().collect();
     let grid = grid(&record_of(&local, &remote, &all));
-    for (n, m) in crate::paper_table::mixed() {
+    for (n, m) in crate::sharing::paper_table::mixed() {
         let found = grid.cell(n, m).unwrap().predicted.unwrap();
         let truth = (NEAR[n as usize] + FAR[m as usize]) * 1e6;
         assert!((found.total().0 / truth - 1.0).abs() < 0.005, "{n} {m} {found:?}");
@@ -139,9 +139,9 @@ proptest! {
     #[test]
     fn the_unit_does_not_matter(scale in 1e-3..1e3_f64) {
         let fit = |scale: f64| {
-            let tables = [crate::paper_table::LOCAL, crate::paper_table::REMOTE];
+            let tables = [crate::sharing::paper_table::LOCAL, crate::sharing::paper_table::REMOTE];
             let [local, remote] = tables.map(|table| table.map(|row| row.map(|it| it * scale)));
-            grid(&record_of(&local, &remote, &crate::paper_table::FOUR)).fit
+            grid(&record_of(&local, &remote, &crate::sharing::paper_table::FOUR)).fit
         };
         let (one, other) = (fit(1.0), fit(scale));
         let (Law::Pressure { a, b }, Law::Pressure { a: c, b: d }) = (one.law, other.law) else {

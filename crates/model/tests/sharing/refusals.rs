@@ -2,8 +2,8 @@
 
 use nearfar_model::{RecordFigures, SplitQuestion, Support, WorkSharing, sharing};
 
-use crate::grid;
-use crate::paper_table::{LOCAL, REMOTE, add_cell, record_of};
+use crate::sharing::grid;
+use crate::sharing::paper_table::{LOCAL, REMOTE, add_cell, record_of};
 
 fn of(cells: &[(u32, u32)]) -> Result<nearfar_model::Sharing, nearfar_model::Inapplicable> {
     let mut record = nearfar_specimen::record();

@@ -2,8 +2,8 @@
 
 use nearfar_model::{ProcessSplit, SplitVerdict, Support, WorkSharing};
 
-use crate::grid;
-use crate::paper_table::{FOUR, LOCAL, REMOTE, add_cell, mixed, record_of};
+use crate::sharing::grid;
+use crate::sharing::paper_table::{FOUR, LOCAL, REMOTE, add_cell, mixed, record_of};
 
 fn places(ranking: &nearfar_model::SplitRanking) -> Vec<(u32, u32)> {
     ranking.best().map(|split| (split.near, split.far)).collect()

@@ -8,7 +8,7 @@ use nearfar_record::Record;
 use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
 use proptest::prelude::*;
 
-use crate::times::{add_roofs, record};
+use crate::strategy::times::{add_roofs, record};
 
 /// Costs of a machine on which one node is slower than all. A node that an initiator has to itself
 /// may give more than its own when all run.
@@ -181,7 +181,7 @@ fn of_equal_times_the_one_goes_first_that_wins_more_often() {
     assert!((first.wins_share - 1.0 / 3.0).abs() < 1e-9, "{first:?}");
     assert!(!model.irregular.is_decided());
     // Equal in all combinations: nothing wins.
-    let flat = crate::times::record(4, [100.0, 100.0], [8e9; 4]);
+    let flat = crate::strategy::times::record(4, [100.0, 100.0], [8e9; 4]);
     let model = strategy(&RecordFigures::new(&flat)).unwrap();
     assert_eq!(model.regular.best().strategy, PlacementStrategy::FirstTouch);
     assert!(model.regular.ranking.iter().all(|of| of.wins_share == 0.0));

@@ -1,7 +1,7 @@
 //! Sound machines whose figures are drawn: how often something is found in them.
 
-use crate::drawn_record::{PLAN, Plan, machine, record};
-use crate::twins;
+use crate::twins::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins::twins;
 
 /// 64 pairs, five kernels, four numbers of threads: records of a sound machine with a
 /// finding, drawn with noise of several sizes and a hundredth of outliers, are fewer

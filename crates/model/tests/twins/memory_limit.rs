@@ -4,7 +4,7 @@ use nearfar_machine::{Direction, MemoryKind, Scope, TheoreticalMaximum};
 use nearfar_model::{RecordFigures, memory_limit};
 use nearfar_record::Disturbance;
 
-use crate::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins::drawn_record::{PLAN, Plan, machine, record};
 
 fn maximum(scope: Scope, bytes_per_s: f64) -> TheoreticalMaximum {
     TheoreticalMaximum {

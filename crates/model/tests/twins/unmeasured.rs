@@ -4,8 +4,8 @@ use nearfar_model::WhyUnmeasured;
 use nearfar_record::{Absence, Coordinates, PairCoordinates, ReasonCode};
 use nearfar_specimen::{absent, add_alone, pair};
 
-use crate::drawn_record::{PLAN, Plan, machine, record};
-use crate::unmeasured;
+use crate::twins::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins::unmeasured;
 
 const SMALL: Plan<'static> = Plan { kernels: &["load"], threads: &[1, 8], ..PLAN };
 

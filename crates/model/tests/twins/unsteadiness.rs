@@ -2,8 +2,8 @@
 
 use nearfar_model::{Place, Twins};
 
-use crate::drawn_record::{PLAN, Plan, machine, record_by_round};
-use crate::twins;
+use crate::twins::drawn_record::{PLAN, Plan, machine, record_by_round};
+use crate::twins::twins;
 
 fn only_unsteady(found: &Twins, place: Place) {
     let places: Vec<Place> = found.unsteady.iter().map(|part| part.place).collect();

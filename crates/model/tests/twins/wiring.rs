@@ -2,8 +2,8 @@
 
 use nearfar_model::{Against, Between, Place};
 
-use crate::drawn_record::{PLAN, Plan, machine, record};
-use crate::twins;
+use crate::twins::drawn_record::{PLAN, Plan, machine, record};
+use crate::twins::twins;
 
 /// Two by two nodes in each package: the diagonal is further, and the firmware's
 /// distances do not say so.

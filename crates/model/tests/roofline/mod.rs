@@ -1,7 +1,5 @@
 //! Charts of records that the tests make: errors, ridges and verdicts by hand.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
-
 mod phases;
 mod points;
 mod roof_record;

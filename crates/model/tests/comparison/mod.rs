@@ -1,18 +1,15 @@
 //! Comparing records that the tests draw: what changed is named, chance is not.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
-
-#[path = "../twins/drawn_record.rs"]
-mod drawn_record;
 mod matching;
 
-use drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};
 use nearfar_machine::Relation;
 use nearfar_model::{
     ComparedGroup, ComparedRole, PRACTICAL_FLOOR, Place, RecordComparison, RoleThreads, Verdict,
     compare as compare_figures,
 };
 use nearfar_record::{Coordinates, Record};
+
+use crate::twins::drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};
 
 fn compare(a: &Record, b: &Record) -> RecordComparison {
     compare_figures(&a.clone().into(), &b.clone().into(), PRACTICAL_FLOOR)

@@ -1,6 +1,5 @@
 //! The flow fit from cases: recovery, what left-out cases show, what is not bound, and what cannot
 //! be fitted.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
 //! What runs written by hand say of modes, of affinity and of what to do.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use fastrand::Rng;
 use nearfar_machine::Core;

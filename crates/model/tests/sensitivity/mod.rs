@@ -1,8 +1,6 @@
 //! How sensitive programs are, from runs that are written by hand: a program of a known share of
 //! data on a machine of known classes, with noise.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 mod choice;
 mod counted;
 mod runs;

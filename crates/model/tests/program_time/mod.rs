@@ -1,7 +1,5 @@
 //! Programs: their time by the law, and what runs tell of them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 mod fit;
 mod law;
 mod runs;

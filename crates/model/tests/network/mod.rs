@@ -1,7 +1,5 @@
 //! What messages get, from figures that are given.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_machine::NetworkAdapter;
 use nearfar_model::{Network, NetworkPlace, RecordFigures, network};
 use nearfar_record::{

@@ -1,5 +1,4 @@
 //! Classes of records whose rounds are written by hand or drawn.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod accuracy;
 mod notes;

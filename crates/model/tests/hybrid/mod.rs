@@ -1,5 +1,4 @@
 //! The hybrid model on records whose truth is known, and on such as strangers send.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advice;
 mod bounds;

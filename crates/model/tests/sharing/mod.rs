@@ -1,5 +1,4 @@
 //! The sharing model on records whose rounds are written by hand.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod paper;
 mod paper_table;

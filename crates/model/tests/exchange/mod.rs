@@ -1,7 +1,5 @@
 //! Levels of hand-overs from times that are given.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use nearfar_machine::CpuRelation;
 use nearfar_model::{Exchanges, RecordFigures, exchanges};
 use nearfar_record::{Coordinates, ExchangeCoordinates, HandOver, Record};
