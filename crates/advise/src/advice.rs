@@ -130,20 +130,16 @@ pub fn advise_each(
     let hybrid = demand.load_share.and_then(|_| hybrid(figures, OverlapBounds::NotNegative).ok());
     let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();
     let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
-    let (possible, placings);
-    let looked_at = match &basis {
-        Basis::Flow { flow, kernel, .. } => {
-            possible = possible_machines(&flow.fitted);
-            placings = placings_of(&teams, machine, flow, *kernel, demand, &possible);
-            &placings[..]
-        }
-        Basis::Pairs(_) => &[],
+    let possible = match &basis {
+        Basis::Flow { flow, .. } => possible_machines(&flow.fitted),
+        Basis::Pairs(_) => Vec::new(),
     };
+    let placings = placings(&teams, machine, &basis, demand, &possible);
     let of = |&pattern: &Pattern| {
         let demand = Demand { pattern, ..demand.clone() };
         let asked = Asked { machine, demand: &demand, teams: &teams, hybrid: hybrid.as_ref() };
         let found = match &basis {
-            Basis::Flow { flow, .. } => asked.by_flow(flow, looked_at),
+            Basis::Flow { flow, .. } => asked.by_flow(flow, &placings),
             Basis::Pairs(pairs) => asked.by_pairs(pairs),
         };
         let found = found.ok_or_else(|| AdviceError::NoModel(no_own_pair(record)))?;
@@ -184,16 +180,17 @@ impl Basis {
     }
 }
 
-/// The teams that were measured, and what is asked of each; empty without figures of the kernel.
-fn placings_of<'a>(
+/// By the flow model the teams that were measured, and what is asked of each; empty without figures of the
+/// kernel.
+fn placings<'a>(
     teams: &[Team],
     machine: &'a Machine,
-    flow: &'a Flow,
-    kernel: usize,
+    basis: &'a Basis,
     demand: &'a Demand,
     possible: &'a [Capacities],
 ) -> Vec<Placing<'a>> {
-    let Some(&(bytes, demanded)) = flow.fitted.kernels.get(kernel) else { return Vec::new() };
+    let Basis::Flow { flow, kernel, .. } = basis else { return Vec::new() };
+    let Some(&(bytes, demanded)) = flow.fitted.kernels.get(*kernel) else { return Vec::new() };
     let kernel = KernelRatios { bytes, demand: demanded };
     let of = |team| Placing::new(machine, flow, kernel, demand, possible, team);
     teams.iter().filter_map(of).collect()
@@ -223,7 +220,8 @@ impl Asked<'_> {
         let mut placings: Vec<(f64, &Placing<'_>)> = placings.iter().filter_map(promised).collect();
         let default_team = self.teams.first()?;
         let is_default = |placing: &Placing<'_>| placing.team == *default_team;
-        let own_parts = placings.iter().find(|(_, placing)| is_default(placing))?.1.own_parts();
+        let own = placings.iter().map(|(_, it)| *it).find(|it| is_default(it))?;
+        let own_parts = own.own_parts();
         // Of teams that promise the same the smaller stands first.
         let level = |promise: f64| (promise.ln() / SAME).round();
         placings.sort_by(|a, b| {
@@ -243,13 +241,11 @@ impl Asked<'_> {
         {
             return Some(Found { candidates, is_default_seen: false, own_parts });
         }
-        let own = placings.iter().map(|(_, placing)| *placing).find(|it| is_default(it));
-        let default = own.and_then(|it| it.default_candidate(pattern));
-        let is_default_seen = default.is_some() && own.is_some_and(|it| it.as_seen().is_some());
-        let places: Vec<(usize, &Placing<'_>)> =
-            placings.iter().map(|(_, placing)| *placing).enumerate().collect();
-        let all = side_by_side(&places, |(place, placing)| {
-            let is_by_initiator = *place == 0 || is_default(placing);
+        let default = own.default_candidate(pattern);
+        let is_default_seen = default.is_some() && own.as_seen().is_some();
+        let first = &placings.first()?.1.team;
+        let all = side_by_side(&placings, |(_, placing)| {
+            let is_by_initiator = placing.team == *first || is_default(placing);
             placing.candidates(pattern, is_by_initiator)
         });
         let all: Vec<Candidate> = all.into_iter().flatten().collect();

@@ -149,9 +149,7 @@ impl<'a> Placing<'a> {
         }
         let is_private = pattern == Pattern::Private;
         if is_by_initiator && is_private && self.team.workers.len() > 1 {
-            let count = self.question.page_nodes.len();
-            let everything = equal_shares(&(0..count).collect::<Vec<_>>(), count);
-            let uniform = vec![everything; self.team.workers.len()];
+            let uniform = vec![self.everywhere(); self.team.workers.len()];
             let mut beginnings = vec![self.local(), uniform];
             if let Some(by_itself) = self.by_itself(pattern) {
                 beginnings.retain(|it| *it != by_itself);
@@ -166,14 +164,13 @@ impl<'a> Placing<'a> {
 
     fn shared_candidates(&self) -> Vec<Candidate> {
         let found = self.question.search_shared(&self.groups());
-        let count = self.question.page_nodes.len();
         let is_lone = |shares: &Shares| shares.iter().filter(|it| **it > 0.0).count() == 1;
-        let everything = equal_shares(&(0..count).collect::<Vec<_>>(), count);
-        let own = equal_shares(&self.own_nodes(), count);
+        let everywhere = self.everywhere();
+        let own = equal_shares(&self.own_nodes(), everywhere.len());
         let mut starts = found.starts;
         starts.sort_by(|a, b| b.1.total_cmp(&a.1));
         let kept = starts.into_iter().enumerate().filter(|(rank, (shares, _))| {
-            *rank < KEPT || is_lone(shares) || *shares == everything || *shares == own
+            *rank < KEPT || is_lone(shares) || *shares == everywhere || *shares == own
         });
         let best = found.best.into_iter().flatten();
         let shared = best.chain(kept.map(|(_, (shares, _))| shares));
@@ -278,6 +275,11 @@ impl<'a> Placing<'a> {
 
     fn alone(&self, page_node: usize) -> Shares {
         equal_shares(&[page_node], self.question.page_nodes.len())
+    }
+
+    fn everywhere(&self) -> Shares {
+        let count = self.question.page_nodes.len();
+        equal_shares(&(0..count).collect::<Vec<_>>(), count)
     }
 
     fn own_nodes(&self) -> Vec<usize> {

@@ -1,5 +1,7 @@
 //! What loads get together, part by part: what each part carries and whom it holds up.
 
+use std::cell::OnceCell;
+
 use crate::capacities::{Capacities, Part};
 use crate::error::FlowError;
 use crate::loads::{Ask, Busy, Load, SharedSystem, shared_system};
@@ -24,6 +26,8 @@ pub struct Flows {
     pub(crate) shared: SharedSystem,
     pub(crate) fairness: f64,
     pub(crate) ln_h: Vec<f64>,
+    /// Found when they are first asked for: searches ask for rates alone.
+    parts: OnceCell<Vec<UsedPart>>,
 }
 
 /// A part that loads use.
@@ -73,7 +77,8 @@ impl Capacities {
         });
         let (solution, ln_h) = shared.system.settle(start.as_deref(), TOLERANCE)?;
         let demands = shared.system.streams.iter().map(|stream| stream.demand).collect();
-        Ok(Flows { rates: solution.rates, demands, shared, fairness: self.fairness, ln_h })
+        let (rates, fairness, parts) = (solution.rates, self.fairness, OnceCell::new());
+        Ok(Flows { rates, demands, shared, fairness, ln_h, parts })
     }
 }
 
@@ -91,7 +96,11 @@ impl Flows {
     }
 
     /// The parts that the loads use, in the order of [`Part`].
-    pub fn parts(&self) -> Vec<UsedPart> {
+    pub fn parts(&self) -> &[UsedPart] {
+        self.parts.get_or_init(|| self.used_parts())
+    }
+
+    fn used_parts(&self) -> Vec<UsedPart> {
         let pressures = self.pressures();
         let streams = &self.shared.system.streams;
         let none = |&part: &Part| UsedPart { part, filled: 0.0, slows: vec![0.0; streams.len()] };

@@ -169,7 +169,7 @@ pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
     let first = busy.first()?;
     let law = first.ask.capacities;
     let demands = demands_of_one(busy);
-    let crowding = crowding(busy, &demands);
+    let crowding = crowding(busy, &demands, &law.interference);
     // Resources stand in the order of the parts and not of the loads: where a system has several
     // solutions the order decides which is found.
     let usages: Vec<Vec<(Part, f64)>> = busy.iter().map(|load| usage(load, &crowding)).collect();
@@ -189,12 +189,12 @@ pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
 }
 
 /// Fractions of the parts' capacities that a byte/s of a load takes, in the order of the parts.
-fn usage(load: &Busy<'_>, crowding: &BTreeMap<usize, f64>) -> Vec<(Part, f64)> {
+fn usage(load: &Busy<'_>, crowding: &[f64]) -> Vec<(Part, f64)> {
     let on = |&(column, share): &(usize, f64)| {
         let parts = load.ask.capacities.parts_between(load.row, column);
         parts.map(move |(part, capacity)| {
             let crowded = match part {
-                Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
+                Part::Controller { column } => crowding[column],
                 _ => 1.0,
             };
             (part, share / capacity * crowded)
@@ -230,20 +230,26 @@ fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
 }
 
 /// By how much more a byte takes of each node's controller because several initiators use it
-/// (see [`Capacities::interference`]), by column; of columns where it does.
-fn crowding(busy: &[Busy<'_>], demands: &[f64]) -> BTreeMap<usize, f64> {
-    let interference = busy.first().map_or(&[][..], |it| &it.ask.capacities.interference);
-    let mut offered: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
-    for (load, &demand) in busy.iter().zip(demands) {
-        let demand = load.threads() * load.ask.most.map_or(demand, |most| most.min(demand));
-        for &(column, share) in load.shares.iter().filter(|it| interference[it.0] > 0.0) {
-            *offered.entry(column).or_default().entry(load.row).or_insert(0.0) += demand * share;
+/// (see [`Capacities::interference`]), by column.
+fn crowding(busy: &[Busy<'_>], demands: &[f64], interference: &[f64]) -> Vec<f64> {
+    let offered_to = |column: usize| {
+        let mut by_initiator: BTreeMap<usize, f64> = BTreeMap::new();
+        for (load, &demand) in busy.iter().zip(demands) {
+            let demand = load.threads() * load.ask.most.map_or(demand, |most| most.min(demand));
+            for (_, share) in load.shares.iter().filter(|it| it.0 == column) {
+                *by_initiator.entry(load.row).or_insert(0.0) += demand * share;
+            }
         }
-    }
-    let factor = |(column, by_initiator): (usize, BTreeMap<usize, f64>)| {
-        (column, 1.0 + interference[column] * (effective_number(by_initiator.values()) - 1.0))
+        by_initiator
     };
-    offered.into_iter().map(factor).collect()
+    let factor = |(column, &lost): (usize, &f64)| {
+        if lost > 0.0 {
+            1.0 + lost * (effective_number(offered_to(column).values()) - 1.0)
+        } else {
+            1.0
+        }
+    };
+    interference.iter().enumerate().map(factor).collect()
 }
 
 /// How many of these matter: (sum x)^2 / sum x^2, 1 for one.

@@ -46,7 +46,8 @@ impl System {
         let mut pressures = Pressures::of_lone_users(self);
         if let Some(start) = start.filter(|start| start.len() == self.capacities.len()) {
             let shared = pressures.shared().to_vec();
-            shared.into_iter().for_each(|it| pressures.put(&[it], &[start[it]]));
+            let ln_h: Vec<f64> = shared.iter().map(|&it| start[it]).collect();
+            pressures.put(&shared, &ln_h);
         }
         let mut rates = pressures.rates();
         let mut earlier_change = f64::INFINITY;

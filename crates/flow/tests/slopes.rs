@@ -106,7 +106,7 @@ fn a_start_changes_nothing_but_the_time() {
         for (one, other) in cold.rates.iter().zip(&warm.rates) {
             assert!((one / other - 1.0).abs() < 1e-6, "{one} and {other}");
         }
-        for part in &cold.parts() {
+        for part in cold.parts() {
             assert!(part.filled > 0.0 && part.filled < 1.0, "{part:?}");
         }
     }

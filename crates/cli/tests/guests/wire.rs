@@ -154,7 +154,7 @@ fn pages_are_proven(record: &Record) {
 }
 
 #[test]
-#[ignore = "make outer: two machines for two minutes"]
+#[ignore = "make outer: two machines for two minutes; crates/network/tests has messages over loopback"]
 fn messages_between_two_guests_come_from_proven_pages() {
     judge(&run(NEW, "quick"), 2);
 }

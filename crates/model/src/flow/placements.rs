@@ -236,6 +236,6 @@ pub fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
     if flows.rates[stream] > (1.0 - HELD_UP) * flows.demands[stream] {
         return None;
     }
-    let parts = flows.parts().into_iter().filter(|part| part.slows[stream] > 0.0);
+    let parts = flows.parts().iter().filter(|part| part.slows[stream] > 0.0);
     parts.max_by(|a, b| a.slows[stream].total_cmp(&b.slows[stream])).map(|used| used.part)
 }
