@@ -2567,7 +2567,7 @@ class FlowModel(Answer):
     variant: str
     """Its instruction-set variant where it runs beside others."""
     lone_variant: str
-    """Its variant in lone cases: another where screening dropped the first."""
+    """Its variant in lone cases: another where screening dropped the first, for near or for far memory."""
     saturation: Fitted
     """The saturation exponent p."""
     fairness: Fitted
@@ -5390,7 +5390,7 @@ Room = Union[RoomTooSmall, Literal["fits", "unknown"]]
 TakenFigure = Literal["threads", "working_set_bytes", "load_share", "accesses"]
 AdviseVerdict = Literal["faster", "slower", "same", "undecided"]
 DeviceTraffic = Literal["copies", "messages"]
-CaseStanding = Union[CaseStandingRefused, CaseStandingOmitted, Literal["measured", "no_sample", "few_rounds", "only_disturbed", "no_work", "not_planned", "other_actors"]]
+CaseStanding = Union[CaseStandingRefused, CaseStandingOmitted, Literal["measured", "no_sample", "few_rounds", "only_disturbed", "no_work", "not_planned", "other_actors", "other_machine"]]
 ComparedCase = Union[ComparedCase0, ComparedCase1, ComparedCase2]
 ComparedGroup = Literal["memory", "unbound", "cores", "access_times"]
 ComparedRole = Union[ComparedRole0, ComparedRole1, ComparedRole2]

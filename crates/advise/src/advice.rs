@@ -250,8 +250,13 @@ impl Asked<'_> {
         });
         let all: Vec<Candidate> = all.into_iter().flatten().collect();
         let least = flow.least_difference();
+        // Where the default was measured a gain is one over that as well.
+        let measured = own.measured_default(pattern);
+        let is_above_measured = |own: &Candidate| {
+            measured.is_none_or(|before| own.predicted.value.0 / before - 1.0 >= LEAST_GAIN)
+        };
         let is_claimed = |gain: f64, own: &Candidate, default: &Candidate| {
-            is_claimed(gain, &own.possible_gains(default), least)
+            is_claimed(gain, &own.possible_gains(default), least) && is_above_measured(own)
         };
         let candidates = measured_by(all, default, is_claimed);
         Some(Found { candidates, is_default_seen, own_parts })

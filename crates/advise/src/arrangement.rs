@@ -183,11 +183,12 @@ impl Arrangements {
     /// Whether one gets more than the other, of an instance or of all together, by what the model can
     /// tell.
     pub fn is_more(&self, one: &Arrangement, other: &Arrangement, is_together: bool) -> bool {
-        let ((more, [low, _]), (less, [_, high])) =
+        let ((more, [low, high]), (less, [low_of_less, high_of_less])) =
             (one.worth(is_together), other.worth(is_together));
         let ratio = match &self.basis {
             Basis::Flow { .. } => more / less,
-            Basis::Pairs(_) => low / high,
+            // What lone pairs leave open, they leave open of both.
+            Basis::Pairs(_) => (low / low_of_less).min(high / high_of_less),
         };
         ratio - 1.0 >= self.least()
     }

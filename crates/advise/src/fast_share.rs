@@ -2,8 +2,8 @@
 //! stores over two memories hinder each other in ways that no capacity shows.
 
 use nearfar_machine::{Machine, MemoryPolicy};
-use nearfar_model::{Buffers, Hybrid, HybridPair, HybridPrediction, HybridShares};
-use nearfar_record::Estimate;
+use nearfar_model::{Buffers, Hybrid, HybridPair, HybridPrediction, HybridShares, page_weights};
+use nearfar_record::{Estimate, PageSplit};
 
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind, LEAST_GAIN};
 use crate::demand::{Demand, Pattern};
@@ -42,8 +42,7 @@ pub(crate) fn candidates(
     let pair = pair_of(hybrid, machine, demand, team)?;
     let default_share = if pair.default_node == Some(pair.slow_node) { 0.0 } else { 1.0 };
     let default = pair.predict(HybridShares::together(load_share, default_share))?;
-    let of = |prediction: &HybridPrediction, fast_share: f64| {
-        let weights = nearfar_model::page_weights(fast_share);
+    let of = |prediction: &HybridPrediction, weights: PageSplit| {
         let nodes = (pair.fast_node, pair.slow_node);
         let (kind, policy) = match (weights.fast, weights.slow) {
             (_, 0) => (CandidateKind::OneNode, MemoryPolicy::Preferred(nodes.0)),
@@ -73,11 +72,11 @@ pub(crate) fn candidates(
     let room = room_share(machine, pair.fast_node, demand.working_set_bytes);
     let best = |most: f64| {
         let best = pair.best(load_share, Buffers::Together, most)?;
-        Some(best.chosen.shares.fast_share())
+        pair.weights_of_all(&best.chosen)
     };
-    let mut shares = vec![1.0, 0.0, 0.5];
-    shares.extend(best(1.0));
-    shares.extend(best(room));
+    let mut splits = [1.0, 0.0, 0.5].map(page_weights).to_vec();
+    splits.extend(best(1.0));
+    splits.extend(best(room).and_then(|it| within(it, room)));
     let mut all = vec![Candidate {
         kind: match demand.pattern {
             Pattern::Private => CandidateKind::Local,
@@ -87,22 +86,26 @@ pub(crate) fn candidates(
         is_over_all: false,
         policies: vec![MemoryPolicy::FirstTouch],
         gain: Some(0.0),
-        ..of(&default, default_share)
+        ..of(&default, page_weights(default_share))
     }];
     if demand.pattern == Pattern::Private {
         // What the program does by itself is the local placement.
-        shares.retain(|&share| (share - default_share).abs() > 1e-9);
+        splits.retain(|split| (split.fast_share() - default_share).abs() > 1e-9);
     }
-    for share in shares {
-        // Rounded to weights first: next to a jump the share that is given counts.
-        let given = nearfar_model::page_weights(share).fast_share();
-        let Some(prediction) = pair.predict(HybridShares::together(load_share, given)) else {
-            continue;
-        };
-        let candidate = of(&prediction, given);
+    for split in splits {
+        // Next to a jump the share that weights give counts.
+        let given = HybridShares::together(load_share, split.fast_share());
+        let Some(prediction) = pair.predict(given) else { continue };
+        let candidate = of(&prediction, split);
         if !all.iter().any(|it| it.policies == candidate.policies) {
             all.push(candidate);
         }
     }
     Some(all)
+}
+
+/// With so few pages less on the fast memory that they find room there; `None` where none do.
+fn within(split: PageSplit, most_fast: f64) -> Option<PageSplit> {
+    let fewer = (1..=split.fast).rev().map(|fast| PageSplit { fast, ..split });
+    fewer.into_iter().find(|it| it.fast_share() <= most_fast)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use nearfar_flow::Capacities;
-use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
+use nearfar_flow::{Capacities, Load};
+use nearfar_machine::{Initiator, MOST_PAGES_IN_TURN, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{Flow, first_cause};
 use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
@@ -187,6 +187,23 @@ impl<'a> Placing<'a> {
         Some(own)
     }
 
+    /// What the record's own case of that moved, threads x the slowest thread's rate, useful bytes/s; `None`
+    /// where it has none, or of another kernel.
+    pub fn measured_default(&self, pattern: Pattern) -> Option<f64> {
+        if self.question.kernel != KernelRatios::OF_FIRST {
+            return None;
+        }
+        let pages = self.by_itself(pattern)?;
+        let load = |(index, worker): (usize, &Workers)| {
+            let own = pages.get(index).or(pages.first())?;
+            let on = self.question.page_nodes.iter().map(|it| it.node).zip(own.iter().copied());
+            let shares = on.filter(|(_, share)| *share > LEAST_SHARE).collect();
+            Some(Load { initiator: worker.initiator, threads: worker.threads, shares })
+        };
+        let loads: Option<Vec<Load>> = self.question.workers.iter().enumerate().map(load).collect();
+        self.flow.measured_pace(&loads?)
+    }
+
     /// What this team gets where each thread uses its own part of the data on its own node.
     pub fn own_parts(&self) -> Option<Estimate<BytesPerSecond>> {
         Some(self.flow.expected(self.question.throughput(&self.local())?.paced))
@@ -202,7 +219,7 @@ impl<'a> Placing<'a> {
     /// The candidate with weights for these shares; of several only where they differ.
     fn of_shares(&self, pages: Vec<Shares>) -> Option<Candidate> {
         let rounded: Vec<(CandidateKind, MemoryPolicy, Shares)> =
-            pages.iter().map(|shares| self.policy(shares)).collect::<Option<_>>()?;
+            self.weights(&pages).iter().map(|own| self.policy(own)).collect::<Option<_>>()?;
         let (kind, policies) = match rounded.as_slice() {
             [(kind, policy, _)] => (*kind, vec![policy.clone()]),
             all if all.iter().all(|it| it.1 == all[0].1) => return None,
@@ -213,19 +230,42 @@ impl<'a> Placing<'a> {
         self.candidate(kind, policies, &pages)
     }
 
-    /// The policy that comes nearest to shares, and the shares that it gives.
-    fn policy(&self, shares: &Shares) -> Option<(CandidateKind, MemoryPolicy, Shares)> {
-        let weights = page_weights(shares);
-        let sum: u32 = weights.iter().sum();
+    /// The weights that come nearest to shares; those of pages that find room do so as well, but where
+    /// there is hardly any room left: then a node is too full whatever is taken off another.
+    fn weights(&self, pages: &[Shares]) -> Vec<Vec<u32>> {
+        let mut weights: Vec<Vec<u32>> = pages.iter().map(|own| page_weights(own)).collect();
+        if !self.question.fits(pages) {
+            return weights;
+        }
+        // Each turn takes from every worker a page in turn off a node that is too full.
+        for _ in 0..MOST_PAGES_IN_TURN {
+            let given: Vec<Shares> = weights.iter().map(|own| shares_of(own)).collect();
+            let all = self.question.share_of_all(&given);
+            let is_full = |(share, it): (&f64, &PageNode)| *share > it.room_share + LEAST_SHARE;
+            let Some(full) = all.iter().zip(&self.question.page_nodes).position(is_full) else {
+                return weights;
+            };
+            for own in &mut weights {
+                let times = MOST_PAGES_IN_TURN / own.iter().sum::<u32>().max(1);
+                own.iter_mut().for_each(|weight| *weight *= times.max(1));
+                own[full] = own[full].saturating_sub(1);
+                *own = page_weights(&shares_of(own));
+            }
+        }
+        weights
+    }
+
+    /// The policy with weights, and the shares that it gives; `None` where all are 0.
+    fn policy(&self, weights: &[u32]) -> Option<(CandidateKind, MemoryPolicy, Shares)> {
         let on: BTreeMap<u32, u32> = self
             .question
             .page_nodes
             .iter()
-            .zip(&weights)
+            .zip(weights)
             .filter(|(_, weight)| **weight > 0)
             .map(|(page_node, &weight)| (page_node.node, weight))
             .collect();
-        let given = weights.iter().map(|&it| f64::from(it) / f64::from(sum)).collect();
+        let given = shares_of(weights);
         let (&first, &weight) = on.first_key_value()?;
         let (kind, policy) = if on.len() == 1 {
             (CandidateKind::OneNode, MemoryPolicy::Preferred(first))
@@ -318,6 +358,12 @@ impl<'a> Placing<'a> {
         groups.extend(kinds.into_iter().map(|kind| of(&|node| node.kind == kind)));
         groups
     }
+}
+
+/// What weights give each node; 0 where all are 0.
+fn shares_of(weights: &[u32]) -> Shares {
+    let sum = f64::from(weights.iter().sum::<u32>().max(1));
+    weights.iter().map(|&weight| f64::from(weight) / sum).collect()
 }
 
 /// The nodes in the order in which the kernel fills them for an initiator: its node with CPUs, the

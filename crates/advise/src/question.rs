@@ -37,6 +37,10 @@ pub struct KernelRatios {
     pub demand: f64,
 }
 
+impl KernelRatios {
+    pub(crate) const OF_FIRST: Self = Self { bytes: 1.0, demand: 1.0 };
+}
+
 /// Who works, on which nodes pages may lie, and by which law.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {

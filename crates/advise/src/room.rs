@@ -38,9 +38,8 @@ pub(crate) fn room_share(machine: &Machine, node: u32, working_set_bytes: Option
     working_set_bytes.and_then(share).unwrap_or(1.0).clamp(0.0, 1.0)
 }
 
-/// Whether shares of all pages by node find room. A share may be above the room by this, which is
-/// what weights round.
-const ROUNDING: f64 = 0.01;
+/// A share may be above the room by this, which is what sums of fractions round.
+const ROUNDING: f64 = 1e-6;
 
 /// Whether a program with so much data finds room with these shares of it on nodes.
 pub(crate) fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]) -> Room {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_advise::{
-    Advice, Basis, Candidate, CandidateKind, Demand, Pattern, Ranking, advise_each,
+    Advice, Basis, Candidate, CandidateKind, Demand, Pattern, Ranking, Room, advise_each,
 };
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, builtin_machines, read_machine};
 use nearfar_machine::MemoryPolicy;
@@ -80,6 +80,35 @@ fn weights_are_not_recommended_on_equal_nodes() {
     assert!(!best.ties.is_empty(), "{best:?}");
     let same = |it: &Candidate| it.policies == best.policies && it.team == best.team;
     assert_eq!(any.candidates.iter().filter(|it| same(it)).count(), 1);
+}
+
+/// Weights that were rounded put 12.7 GiB on a node of 8, which was said to fit.
+#[test]
+fn what_fits_is_on_every_node_at_most_nine_tenths_of_it() {
+    let record = record("knl-flat", Suite::Standard, &SHARED_PARTS, 1);
+    let machine = &record.header.machine;
+    let mut seen = 0;
+    for gib in [20, 31, 47, 63, 84, 92] {
+        let [_, any] = both(&record, &demand(None, Some(gib << 30)));
+        for candidate in any.candidates.iter().filter(|it| it.room == Room::Fits) {
+            let weights: BTreeMap<u32, u32> = match &candidate.policies[0] {
+                MemoryPolicy::Weighted(weights) => weights.clone(),
+                MemoryPolicy::FirstTouch => continue,
+                policy => policy.nodes().unwrap().iter().map(|node| (node, 1)).collect(),
+            };
+            let sum: u32 = weights.values().sum();
+            for (node, weight) in weights {
+                let bytes = (gib << 30) as f64 * f64::from(weight) / f64::from(sum);
+                let has = machine.node(node).unwrap().memory_bytes.unwrap() as f64;
+                assert!(bytes <= 0.9 * has * (1.0 + 1e-4), "{gib}: {candidate:?}");
+            }
+            seen += usize::from(candidate.kind == CandidateKind::Weighted);
+        }
+        if gib < 84 {
+            assert_eq!(recommended(&any).room, Room::Fits, "{gib}");
+        }
+    }
+    assert!(seen > 5, "{seen}");
 }
 
 /// What threads get by the machine's own law: threads x the slowest.

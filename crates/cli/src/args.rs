@@ -93,8 +93,9 @@ pub enum Command {
         "Examples:\n",
         "  nearfar doctor                                 this machine, before measuring\n",
         "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record, beside its twins and its kind\n",
-        "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
-        "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
+        "Status 1 when this machine cannot be measured, or a part of RECORD falls short or is\n",
+        "unsteady. Where nothing could be compared (JSON: cells_compared 0) it is 0, and 'unknown'\n",
+        "says why.",
     ))]
     Doctor(Box<DoctorArguments>),
     /// Measure this machine and write a record
@@ -247,7 +248,7 @@ pub struct TopoArguments {
     #[command(flatten)]
     pub source: MachineSource,
     /// Write the topology as hwloc's XML, with the measured bandwidths and latencies as its
-    /// memory attributes (docs/memory-attributes.md)
+    /// memory attributes (docs/memory-attributes.md); to standard output by -
     #[arg(long, value_name = "FILE", conflicts_with = "synthetic")]
     pub export_xml: Option<PathBuf>,
     /// Print all, and not the first screen alone

@@ -104,6 +104,10 @@ const USUAL_CONFIDENCE: f64 = 0.95;
 
 const DIGITS: u32 = 3;
 
+/// The widest spread that is written as one number, a fraction of the value: of wider ones both ends
+/// are told.
+const MOST_PLUS_MINUS: f64 = 0.5;
+
 /// A spread below this part of the last digit does not show.
 const ROUNDING: f64 = 0.05;
 
@@ -228,9 +232,18 @@ impl Figure {
         Self { only_disturbed: time.only_disturbed, ..Self::of(&time.time) }
     }
 
+    /// ` ±3.1`, or where that is much of the value ` (28.0 to 61.5)`; `None` where it has no interval, or
+    /// that does not show in the value's decimals.
+    pub fn spread(&self) -> Option<String> {
+        if self.relative_spread().is_some_and(|spread| spread > MOST_PLUS_MINUS) {
+            return self.interval_text.as_ref().map(|ends| format!(" ({ends})"));
+        }
+        self.plus_minus().map(|reach| format!(" ±{reach}"))
+    }
+
     /// How far the interval reaches from the value on its wider side, in the value's decimals; `None`
     /// where it has none, or it does not show in these.
-    pub fn plus_minus(&self) -> Option<String> {
+    fn plus_minus(&self) -> Option<String> {
         let [low, high] = self.interval?;
         let farthest = (high - self.value).max(self.value - low);
         let decimals = self.text.split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -161,7 +161,7 @@ pub(crate) struct PageTile<'a> {
 struct PageValue<'a> {
     text: String,
     unit: &'static str,
-    plus_minus: Option<String>,
+    spread: Option<String>,
     interval: Option<&'a str>,
     of: &'a str,
     sample: Option<usize>,
@@ -178,7 +178,7 @@ impl<'a> PageTile<'a> {
                     text,
                     of,
                     unit: figure.unit.as_str(),
-                    plus_minus: figure.plus_minus(),
+                    spread: figure.spread(),
                     interval: figure.interval_text.as_deref(),
                     sample: sample(figure, samples),
                     is_absent: false,

@@ -211,8 +211,7 @@ fn spread_words(table: &Table) -> Option<String> {
 }
 
 fn figure_text(figure: &Figure, with_spread: bool) -> String {
-    let spread = figure.plus_minus().filter(|_| with_spread);
-    let spread = spread.map_or_else(String::new, |it| format!(" ±{it}"));
+    let spread = figure.spread().filter(|_| with_spread).unwrap_or_default();
     let mark = if figure.only_disturbed { "!" } else { "" };
     format!("{}{spread}{mark}", figure.text)
 }
@@ -226,7 +225,7 @@ fn figures(table: &Table) -> impl Iterator<Item = &Figure> {
 
 /// In percent, where it is less than usual.
 fn least_confidence(table: &Table) -> Option<f64> {
-    let unsure = figures(table).filter(|figure| figure.plus_minus().is_some());
+    let unsure = figures(table).filter(|figure| figure.spread().is_some());
     let least = unsure.filter_map(Figure::unusual_confidence).min_by(f64::total_cmp)?;
     Some(100.0 * least)
 }

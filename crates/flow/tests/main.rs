@@ -14,6 +14,7 @@ mod paper_tables;
 mod published;
 mod slopes;
 mod solver;
+mod transfers;
 
 fn on(initiator: u32, threads: u32, node: u32) -> Load {
     Load { initiator, threads, shares: vec![(node, 1.0)] }

@@ -55,6 +55,9 @@ pub enum BindingError {
     /// A weight is missing, zero or above 255, the kernel's limit.
     #[error("'{}' is not NODE=WEIGHT with a weight from 1 to 255", excerpt(.0))]
     NotAWeight(String),
+    /// Which of both weights would hold is not said.
+    #[error("node {0} has two weights; give it one")]
+    TwoWeights(u32),
     /// A list of CPUs or nodes is malformed.
     #[error(transparent)]
     List(#[from] IndexSetError),
@@ -122,7 +125,9 @@ fn parse_weights(text: &str) -> Result<BTreeMap<u32, u32>, BindingError> {
         let weight: u32 = weight.parse().map_err(|_| wrong())?;
         match node.first() {
             Some(first) if node.len() == 1 && (1..=255).contains(&weight) => {
-                weights.insert(first, weight);
+                if weights.insert(first, weight).is_some() {
+                    return Err(BindingError::TwoWeights(first));
+                }
             }
             _ => return Err(wrong()),
         }
@@ -195,6 +200,7 @@ mod tests {
             "cpus=0 mem=preferred:0,1",
             "cpus=0 mem=weighted:0",
             "cpus=0 mem=weighted:0=0",
+            "cpus=0 mem=weighted:0=1,1=2,0=3",
             "cpus=0 mem=weighted:0=256",
             "cpus=0 mem=weighted:0-1=2",
             "cpus=x mem=bind:0",

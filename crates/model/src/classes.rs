@@ -164,11 +164,11 @@ pub enum NoClasses {
 }
 
 /// What measures pairs by a kernel of the rule: one has to be asked for where the record's are others.
-fn command_for(record: &Record, rule: &ClassRule) -> String {
+fn command_for(record: &Record, rule: &ClassRule, has_others: bool) -> String {
     let inputs = &record.header.inputs;
     let command = measuring_command(record, &[Experiment::Pairs], inputs.suite);
     let asked = inputs.kernels.as_ref();
-    let is_asked = |kernel| asked.is_none_or(|asked| asked.contains(kernel));
+    let is_asked = |kernel| asked.map_or(!has_others, |asked| asked.contains(kernel));
     match rule.kernels.first() {
         Some(kernel) if !rule.kernels.iter().any(is_asked) => {
             format!("{command} --kernel {kernel}")
@@ -193,7 +193,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     let record = figures.record();
     let matrix = pairs(figures);
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
-        return Err(NoClasses::NoPairs(command_for(record, rule)));
+        return Err(NoClasses::NoPairs(command_for(record, rule, false)));
     }
     let most = most_threads(&matrix);
     let known = matrix.cells().map(|(cpu_group, node, ..)| (cpu_group, node)).collect();
@@ -205,7 +205,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         let has = |kernel: &String| matrix.cells().any(|(_, _, name, ..)| name == kernel);
         return Err(NoClasses::NotMeasured(Inapplicable {
             why: format!("the record holds no samples of {asked}; it holds {there}"),
-            remedy: (!rule.kernels.iter().any(has)).then(|| command_for(record, rule)),
+            remedy: (!rule.kernels.iter().any(has)).then(|| command_for(record, rule, true)),
         }));
     }
     let scatter = Scatter::of(judged.iter().map(|it| (it.deviation, it.pair.rounds)));

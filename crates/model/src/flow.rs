@@ -36,6 +36,7 @@ mod summary;
 
 use std::collections::BTreeSet;
 
+use nearfar_flow::Load;
 use nearfar_record::{Estimate, Experiment, Suite};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
@@ -62,7 +63,7 @@ pub struct Flow {
     pub layout: FlowLayout,
     /// Instruction-set variant of each kernel of the layout.
     pub variants: Vec<String>,
-    /// The variant of its lone figures: where screening dropped the other, not the same.
+    /// The variant of its lone figures on pairs where screening dropped the other.
     pub lone_variants: Vec<String>,
     pub cases: Vec<FlowCase>,
     pub fitted: FittedFlow,
@@ -143,6 +144,15 @@ impl Flow {
     /// The smallest difference that the model can tell, a fraction.
     pub fn least_difference(&self) -> f64 {
         LEAST_DIFFERENCE.max(2.0 * self.judged_by().mean)
+    }
+
+    /// Threads x the slowest load's rate of a thread, where a case of the record had these loads together
+    /// by the first kernel, useful bytes/s.
+    pub fn measured_pace(&self, loads: &[Load]) -> Option<f64> {
+        let case = self.cases.iter().find(|case| placements::is_of(case, loads))?;
+        let threads: u32 = loads.iter().map(|it| it.threads).sum();
+        let of_one = case.streams.iter().map(|it| it.rate / f64::from(it.load.threads));
+        Some(f64::from(threads) * of_one.reduce(f64::min)?)
     }
 
     /// A prediction, give or take [`Flow::reach`].

@@ -52,6 +52,9 @@ impl Inapplicable {
         let mut missing = experiments.iter().filter(|&&experiment| !has_cases(record, experiment));
         match missing.find_map(|&experiment| lacking_part(record, experiment)) {
             Some(lacking) => Self::here(format!("{why}: {lacking}")),
+            None if is_under_way(record, experiments, suite) => {
+                Self { why, remedy: Some(resuming_command(record)) }
+            }
             None => {
                 // A new record holds what this one does as well: models may need both.
                 let held = &record.header.inputs.experiments;
@@ -161,6 +164,13 @@ fn has_hand_overs(record: &Record) -> bool {
     let Some(simulation) = &record.header.simulation else { return true };
     let machine = nearfar_flow::parse_machine(&simulation.name, &simulation.file);
     machine.is_ok_and(|machine| !machine.exchange.ns.is_empty())
+}
+
+/// Whether a record's own plan has these experiments, and nobody has ended it.
+fn is_under_way(record: &Record, experiments: &[Experiment], suite: Suite) -> bool {
+    let inputs = &record.header.inputs;
+    let is_planned = experiments.iter().all(|it| inputs.experiments.contains(it));
+    record.file.is_some() && record.finished.is_none() && inputs.suite == suite && is_planned
 }
 
 /// The command that measures experiments of a record's machine: into the record, where its file is

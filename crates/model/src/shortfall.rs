@@ -130,10 +130,15 @@ fn cause(
     is_low: &[bool],
 ) -> Option<Cause> {
     let low: Vec<usize> = of.iter().copied().filter(|&cell| is_low[cell]).collect();
-    let clear =
+    // With fewer threads a fault need not show.
+    let is_only = |&cell: &usize| {
+        of.iter().filter(|&&it| cells[it].threads >= cells[cell].threads).count() == 1
+    };
+    let is_clear =
         |&cell: &usize| comparisons.of(cell).is_some_and(|one| one.lowest_score() < -SCORE_OF_ONE);
-    let enough = low.len() >= FEWEST_CELLS || (of.len() == 1 && low.iter().any(clear));
-    if !enough {
+    let is_enough =
+        low.len() >= FEWEST_CELLS || low.iter().any(|cell| is_only(cell) && is_clear(cell));
+    if !is_enough {
         return None;
     }
     let lost = losses(&low, cells, comparisons);

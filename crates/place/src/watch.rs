@@ -98,6 +98,7 @@ pub fn start_watched(
     if steering.is_followed {
         wait_to_be_followed(command);
     }
+    let begun = Instant::now();
     let started = launch(command, binding, may_lose, Some(awaited));
     let (mut child, losses) = match started {
         Err(NotLaunched::Program(error)) if steering.is_followed && is_untraceable(&error) => {
@@ -105,7 +106,6 @@ pub fn start_watched(
         }
         started => started?,
     };
-    let begun = Instant::now();
     if steering.is_followed
         && let Err(refusal) = follow(child.id())
     {

@@ -57,6 +57,13 @@ impl<U: Quantity> Estimate<U> {
         (high - low) / 2.0 / self.value.in_unit()
     }
 
+    /// How far the interval reaches from the value on its wider side, as a fraction of the value.
+    pub fn relative_reach(&self) -> f64 {
+        let [low, high] = self.ends().map(U::in_unit);
+        let value = self.value.in_unit();
+        (high - value).max(value - low) / value
+    }
+
     /// Whether it and its interval can be divided by.
     pub fn is_positive(&self) -> bool {
         let [low, high] = self.ends();

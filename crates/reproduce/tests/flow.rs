@@ -9,7 +9,7 @@ use nearfar_model::{
     Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, MachinePart, PlacementKind,
     RecordFigures, flow,
 };
-use nearfar_record::{Experiment, Inputs, Record, Suite};
+use nearfar_record::{Actor, Coordinates, Experiment, Inputs, Record, Suite};
 
 fn fit(simulated: &SimulatedMachine) -> Flow {
     flow(&RecordFigures::new(&record(simulated))).unwrap()
@@ -70,6 +70,36 @@ fn machines_of_the_law_are_foretold_from_a_noisy_record() {
         // The error that is told is of the size of the error that there is.
         assert!(error < 3.0 * model.left_out.mean + 0.01, "{name}: {error} {:?}", model.left_out);
     }
+}
+
+/// Screening may keep one variant for near and another for far memory: both were measured, and of each
+/// pair there are figures.
+#[test]
+fn a_pair_is_known_by_the_variant_that_screening_kept_for_it() {
+    let simulated = read_machine("two-socket-8-nodes").unwrap();
+    let mut record = record(&simulated);
+    let known = flow(&RecordFigures::new(&record)).unwrap();
+    let is_far = |at: &Coordinates| match at {
+        Coordinates::Pairs(pair) => pair.cpu_node != Some(pair.memory_node),
+        _ => false,
+    };
+    let far = record.cases.iter_mut().filter(|case| case.coordinates.iter().any(is_far));
+    for case in far {
+        for at in &mut case.coordinates {
+            if let Coordinates::Pairs(pair) = at {
+                pair.variant = "portable".into();
+            }
+        }
+        for actor in &mut case.actors {
+            if let Actor::Stream(stream) = actor {
+                stream.variant = "portable".into();
+            }
+        }
+    }
+    let model = flow(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(model.reached, known.reached);
+    assert_eq!((model.variants[0].as_str(), model.lone_variants[0].as_str()), ("avx2", "portable"));
+    assert!((model.left_out.mean / known.left_out.mean - 1.0).abs() < 0.01, "{:?}", model.left_out);
 }
 
 /// What an initiator draws altogether and what its way to another package carries are told by cases of
@@ -134,6 +164,15 @@ fn measured_roofs_are_told_and_what_the_fit_misses_counts() {
         matches!(it.kind, PlacementKind::OneNode { .. }) && it.measured.is_some()
     };
     assert_eq!(model.placements.iter().filter(is_measured).count(), 2);
+    // The same cases by their slowest thread, whom divided work waits for.
+    for placement in model.placements.iter().filter(is_measured) {
+        let PlacementKind::OneNode { memory_node } = placement.kind else { panic!("filtered") };
+        let load = |initiator| Load { initiator, threads: 4, shares: vec![(memory_node, 1.0)] };
+        let (pace, sum) = (model.measured_pace(&[load(0), load(1)]), placement.measured.unwrap().0);
+        assert!(pace.is_some_and(|pace| pace > 0.5 * sum && pace < sum), "{pace:?} of {sum}");
+        let other = Load { threads: 3, ..load(1) };
+        assert_eq!(model.measured_pace(&[load(0), other]), None);
+    }
     // The controllers of this machine lose where both initiators use one node, which the law lacks: each
     // alone on its own moves more than a law that is fitted to both says.
     let off =

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use nearfar_document::ScrubbedRecord;
-use nearfar_record::{RecordWriter, scrub_record};
+use nearfar_record::{RecordWriter, WriteError, scrub_record};
 
 use crate::args::{RecordCommand, RecordScrubArguments};
 use crate::exit_status::ExitStatus;
@@ -27,7 +27,14 @@ fn scrub(arguments: &RecordScrubArguments) -> anyhow::Result<ExitStatus> {
         bail!("{} is the record itself; choose another file with --out", out.display());
     }
     let (lines, removed) = scrub_record(&record).with_context(|| path.display().to_string())?;
-    let mut writer = RecordWriter::create(out, arguments.force)?;
+    let mut writer = RecordWriter::create(out, arguments.force).map_err(|why| match why {
+        // A copy is not gone on with.
+        WriteError::Exists(path) => anyhow!(
+            "{} exists already; overwrite it by --force, or choose another file with --out",
+            path.display()
+        ),
+        why => why.into(),
+    })?;
     lines.iter().try_for_each(|line| writer.write(line))?;
     writer.close()?;
     // Nothing is given away that nobody can read.

@@ -1,5 +1,6 @@
 //! `topo --export-xml`: a topology for programs that use hwloc, with what was measured.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
@@ -19,7 +20,10 @@ const EXPORTED: &str = "the exported topology";
 
 pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus> {
     let cannot_write = || format!("cannot write the topology {}", file.display());
-    let out = WritableFile::find(file).with_context(cannot_write)?;
+    let out = match file == Path::new("-") {
+        true => None,
+        false => Some(WritableFile::find(file).with_context(cannot_write)?),
+    };
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let measured = memory_attributes(&RecordFigures::new(&record)).map_err(|without| {
         let remedy = without.remedy.map(|command| format!("; measure by `{command}`"));
@@ -40,6 +44,10 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         );
     }
     check(&text, &record, &values)?;
+    let Some(out) = out else {
+        output::print_by(|out| out.write_all(text.as_bytes()))?;
+        return Ok(ExitStatus::Done);
+    };
     out.write(text.as_bytes()).with_context(cannot_write)?;
     let is_simulated = record.header.executor == Executor::Simulated;
     let (file, record) = (file.display().to_string(), path.display().to_string());

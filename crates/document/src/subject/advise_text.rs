@@ -18,6 +18,7 @@ use super::flow::{part_words, percents};
 use super::run::verification_part;
 use super::who::Who;
 use crate::answer::{Answer, Part, Shown};
+use crate::figure::Figure;
 use crate::table::{Cell, Column, Table};
 use crate::terminal::paragraph::folded;
 
@@ -379,19 +380,16 @@ fn figure(candidate: &Candidate, is_best: bool) -> String {
     }
 }
 
-/// The widest interval that is written as its half: of wider ones the middle says little.
-const MOST_HALF_WIDTH: f64 = 0.25;
+/// The widest interval that is written as a value and how far it reaches: of wider ones the middle says
+/// little.
+const MOST_REACH: f64 = 0.25;
 
 fn with_interval(rate: &Estimate<BytesPerSecond>) -> String {
-    let [low, high] = rate.ends();
-    if rate.relative_half_width() > MOST_HALF_WIDTH {
-        return format!("{} to {}", shown(low), shown(high));
+    let figure = Figure::of(rate);
+    match &figure.interval_text {
+        Some(ends) if figure.relative_spread().is_some_and(|it| it > MOST_REACH) => ends.clone(),
+        _ => format!("{}{}", figure.text, figure.spread().unwrap_or_default()),
     }
-    let half = (high.in_unit() - low.in_unit()) / 2.0;
-    if half <= 0.0 {
-        return shown(rate.value);
-    }
-    format!("{} ±{}", shown(rate.value), significant(half, 2))
 }
 
 fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
@@ -453,10 +451,6 @@ pub(super) fn why_not_narrower(without: &Inapplicable) -> String {
 
 pub(super) fn gib(bytes: f64) -> String {
     format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
-}
-
-fn shown(rate: BytesPerSecond) -> String {
-    significant(rate.in_unit(), 3)
 }
 
 impl AdviceProfile {

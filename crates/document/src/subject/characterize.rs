@@ -74,15 +74,18 @@ impl MeasuredRecord {
         let said = [
             (missing, "not measured"),
             (self.refused, "refused by the machine"),
-            (self.omitted, "omitted"),
+            (self.omitted, "more omitted"),
         ];
         let said = said.into_iter().filter(|(cases, _)| *cases > 0);
         let said: Vec<String> = said.map(|(cases, how)| format!("{cases} {how}")).collect();
         if said.is_empty() {
             return String::new();
         }
-        let of = count(self.cases, "case");
-        format!("Of {of} {}: nearfar show --experiment EXPERIMENT says why.", said.join(", "))
+        let planned = count(self.cases, "case");
+        format!(
+            "{planned} planned, {}: nearfar show --experiment EXPERIMENT says why.",
+            said.join(", ")
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nearfar_machine::NodeSet;
 use nearfar_model::{
     Fitted, FlowErrors, FlowPlacement, FlowSummary, JudgedCases, JudgedErrors, MachinePart, Mix,
     PartCapacity, PlacementKind, PlacementLimit,
@@ -168,7 +169,8 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     }
     if let (Some(own), Some(all)) = (own, placement(model, PlacementKind::AllNodes)) {
         sentences.push(format!(
-            "Interleaving all pages over all nodes instead: expect {}, {}; {}.",
+            "Interleaving all pages over {} instead: expect {}, {}; {}.",
+            interleaved_over(model),
             expected(all),
             against(model, all, own),
             limit_words(model, all.limit.as_ref(), who)
@@ -187,8 +189,8 @@ pub(crate) fn findings(model: &FlowSummary, who: &Who) -> Vec<String> {
     sentences.extend(trust(model));
     if model.lone_variant != model.kernel.variant {
         sentences.push(format!(
-            "The record has no lone figures of {} ({variant}): those of {} are used instead, which \
-             is valid where both are memory-bound; `{} --isa {variant}` measures them in one \
+            "Where the record has no lone figures of {} ({variant}), those of {} are used instead, \
+             which is valid where both are memory-bound; `{} --isa {variant}` measures them in one \
              variant.",
             model.kernel.kernel,
             model.lone_variant,
@@ -210,11 +212,24 @@ fn placement(model: &FlowSummary, kind: PlacementKind) -> Option<&FlowPlacement>
     model.placements.iter().find(|it| it.kind == kind)
 }
 
+/// The nodes of [`PlacementKind::AllNodes`]: not all where some have another kind of memory than those
+/// with CPUs.
+fn interleaved_over(model: &FlowSummary) -> String {
+    let ordinary = model.placements.iter().filter_map(|it| match it.kind {
+        PlacementKind::OneNode { memory_node } => Some(memory_node),
+        _ => None,
+    });
+    let ordinary: NodeSet = ordinary.collect();
+    let is_of_all = model.one_thread.iter().all(|it| ordinary.contains(it.memory_node));
+    if is_of_all { "all nodes".into() } else { format!("nodes {ordinary}") }
+}
+
 /// The answer in a sentence.
 pub(crate) fn answer(model: &FlowSummary) -> Option<String> {
     let rate = |kind| Some(shown(best_known(placement(model, kind)?)));
     let own = rate(PlacementKind::OwnNodes)?;
-    let all = rate(PlacementKind::AllNodes).map(|it| format!(", {it} interleaved over all"));
+    let all = rate(PlacementKind::AllNodes)
+        .map(|it| format!(", {it} interleaved over {}", interleaved_over(model)));
     Some(format!(
         "All cores reach {own} GB/s on their own nodes{} ({}; expect streams within {}).",
         all.unwrap_or_default(),

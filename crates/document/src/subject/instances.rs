@@ -42,6 +42,9 @@ pub struct ArrangedInstances {
     pub best_each: Option<usize>,
     /// The same for all instances together.
     pub best_together: Option<usize>,
+    /// The position of one instance whose threads each read the same part in every step, where that gets
+    /// more than the best for one instance by what the model can tell: not every program can.
+    pub better_with_own_parts: Option<usize>,
     /// Whether, of one instance over all nodes, it matters where its data lies: the best gets more than the
     /// worst by what the model can tell. Null where there is one place.
     pub does_place_matter: Option<bool>,
@@ -52,6 +55,13 @@ impl ArrangedInstances {
         let whole = || found.all.iter().filter(|it| it.instances == InstanceKind::OneOverAll);
         let ends = whole().next().zip(whole().next_back());
         let does_place_matter = ends.map(|(most, least)| found.is_more(most, least, true));
+        let best = found.best_each.and_then(|it| found.all.get(it));
+        let is_better = |it: &Arrangement| {
+            it.data == DataPlace::OwnParts
+                && !matches!(it.room, Room::TooSmall { .. })
+                && best.is_some_and(|best| found.is_more(it, best, false))
+        };
+        let better_with_own_parts = found.all.iter().position(is_better);
         let machine = &record.header.machine;
         let caches = machine.last_level_caches(&machine.cpus());
         let all_caches: Option<u64> = caches.iter().map(|cache| cache.bytes).sum();
@@ -64,6 +74,7 @@ impl ArrangedInstances {
             last_level_cache_bytes: all_caches.filter(|&bytes| bytes > 0),
             best_each: found.best_each,
             best_together: found.best_together,
+            better_with_own_parts,
             does_place_matter,
             arrangements: found.all,
         }
@@ -103,6 +114,13 @@ impl ArrangedInstances {
                     format!("All cores together get most from {label}: {all}, each {each}.")
                 }
             });
+        }
+        if let Some(own_parts) = at(self.better_with_own_parts) {
+            said.push(format!(
+                "A program whose threads each read the same part in every step gets more {}: {}.",
+                self.label(own_parts),
+                self.rate(own_parts, false)
+            ));
         }
         if self.does_place_matter == Some(false) {
             let bound = each.steps.as_ref().is_some_and(|it| it.is_bound_by_compute);
@@ -147,7 +165,12 @@ impl ArrangedInstances {
         use {DataPlace as Data, InstanceKind as Kind};
         let nodes: NodeSet = it.memory_nodes.iter().copied().collect();
         let on = format!("node{} {nodes}", if nodes.len() == 1 { "" } else { "s" });
+        // Where CPUs have several kinds of memory not all nodes are among them.
+        let is_beyond = |other: &Arrangement| !other.memory_nodes.is_subset(&it.memory_nodes);
         let name = match (it.instances, it.data) {
+            (Kind::OneOverAll, Data::Interleaved) if self.arrangements.iter().any(is_beyond) => {
+                format!("interleaved over {on}")
+            }
             (Kind::OneOverAll, Data::Interleaved) => "interleaved".into(),
             (Kind::OneOverAll, Data::OneNode) => format!("with data on {on}"),
             (Kind::OneOverAll, Data::OwnParts) => "with own parts".into(),

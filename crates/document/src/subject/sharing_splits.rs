@@ -1,7 +1,7 @@
 //! How to split processes over near and far cores: what to do, and what `predict` says of it.
 
 use nearfar_model::{
-    Law, ProcessSplit, SplitAnswers, SplitRanking, SplitVerdict, Support, WorkSharing,
+    Law, ProcessSplit, SplitAnswers, SplitRanking, SplitVerdict, Support, WIDEST_GAP, WorkSharing,
 };
 
 use super::figures::percent_words;
@@ -130,6 +130,23 @@ fn unsure_words(splits: &[(u32, u32)]) -> String {
     }
 }
 
+/// Of named splits those whose figures nobody knows the error of: the law's is that of cells whose lone
+/// figures were measured.
+fn of_unknown_error(splits: &[ProcessSplit]) -> Option<String> {
+    let is_unknown =
+        |it: &&ProcessSplit| it.support != Support::Measured && it.sum.interval.is_none();
+    let unknown: Vec<String> =
+        splits.iter().filter(is_unknown).map(|it| split_words(it.near, it.far)).collect();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "How far {} can be off is not known: numbers of threads that were measured alone lie more \
+             than {WIDEST_GAP} times apart there, or end below it. `nearfar characterize --suite full \
+             --only sharing` measures every number.",
+            unknown.join(", ")
+        )
+    })
+}
+
 /// What `predict` says of splits.
 pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
     let mut told = answers.measured.answer();
@@ -169,7 +186,8 @@ pub fn splits_of_processes(answers: &ModelResult<SplitAnswers>) -> Answer {
             ),
             tables,
         );
-        let section = section.with_findings(answer.rankings.iter().map(advice).collect());
+        let findings = answer.rankings.iter().map(advice).chain(of_unknown_error(&answer.splits));
+        let section = section.with_findings(findings.collect());
         told = match number {
             0 => told.and_gap().and_section(section, MOST_ROWS),
             _ => told.and_full_section(section),

@@ -88,6 +88,8 @@ pub enum CaseStanding {
     NotPlanned,
     /// Its actors do something else than in the other record.
     OtherActors,
+    /// Numbers of nodes and of groups of CPUs mean something else on the other machine.
+    OtherMachine,
 }
 
 impl CaseStanding {
@@ -103,6 +105,7 @@ impl CaseStanding {
             Self::NoWork => "no_work",
             Self::NotPlanned => "not_planned",
             Self::OtherActors => "other_actors",
+            Self::OtherMachine => "other_machine",
         }
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::compared_record::ComparedRecord;
 use super::figure::{CaseStanding, Figure};
+use super::roles::are_of_one_kind;
 
 /// A case that is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,6 +66,7 @@ pub(super) fn match_cases<'a>(
         in_b.entry(Key::of(case.0)).or_insert(case);
     }
     let (missing_in_a, missing_in_b) = (absences(a_record), absences(b_record));
+    let is_of_one_kind = are_of_one_kind(&a_record.header.machine, &b_record.header.machine);
     let (mut matched, mut others) = (Vec::new(), Vec::new());
     let mut taken: HashSet<&str> = HashSet::new();
     for (position, (a_case, a_figure)) in a_record.cases.iter().zip(a.figures()).enumerate() {
@@ -78,6 +80,9 @@ pub(super) fn match_cases<'a>(
         };
         taken.insert(&b_case.id);
         match (a_figure, b_figure) {
+            (Ok(_), Ok(_)) if !is_of_one_kind => {
+                others.push(other(CaseStanding::Measured, CaseStanding::OtherMachine));
+            }
             (Ok(_), Ok(_)) if !do_the_same(a_case, b_case) => {
                 others.push(other(CaseStanding::Measured, CaseStanding::OtherActors));
             }

@@ -58,7 +58,7 @@ struct Role<'a> {
 /// What both machines reach, where they are of different kinds or ran no loop in common, as CPUs of two
 /// architectures do; nothing where their cases are the same.
 pub(super) fn roles(a: &ComparedRecord, b: &ComparedRecord) -> Vec<ComparedRole> {
-    let is_of_one_kind = shape(&a.record().header.machine) == shape(&b.record().header.machine);
+    let is_of_one_kind = are_of_one_kind(&a.record().header.machine, &b.record().header.machine);
     let [of_a, of_b] = [a, b].map(|it| pair_cases(it.record()));
     if is_of_one_kind && (of_a.is_empty() || of_b.is_empty() || !of_a.is_disjoint(&of_b)) {
         return Vec::new();
@@ -88,7 +88,12 @@ fn pair_cases(record: &Record) -> HashSet<&[Coordinates]> {
     pairs.map(|case| case.coordinates.as_slice()).collect()
 }
 
-/// The initiators with their nodes, and the nodes: machines with equal ones are of one kind here.
+/// Whether numbers of nodes and of groups of CPUs mean the same on both.
+pub(super) fn are_of_one_kind(a: &Machine, b: &Machine) -> bool {
+    shape(a) == shape(b)
+}
+
+/// The initiators with their nodes, and the nodes.
 fn shape(machine: &Machine) -> (Vec<(u32, Option<u32>)>, Vec<u32>) {
     let initiators = machine.initiators();
     let nodes = machine.nodes.iter().map(|node| node.os_index);

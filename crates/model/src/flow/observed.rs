@@ -46,17 +46,24 @@ pub(crate) struct Observed {
 
 type Loop<'a> = (&'a str, &'a str);
 
-/// A kernel in the variant that it runs in beside others, and in the one that lone figures are of:
-/// the same where there are such figures, else the first of which there are, because screening may
-/// have dropped the other, and memory bounds both.
+/// Initiator and node.
+type Pair = (u32, u32);
+
+/// A kernel in the variant that it runs in beside others, and in the one that stands for it where a
+/// pair has no lone figures of that: screening chooses for near and for far memory, and memory
+/// bounds both.
 struct KnownLoop<'a> {
     beside: Loop<'a>,
-    alone: Loop<'a>,
+    /// Pairs of which there are lone figures in that variant.
+    measured: BTreeSet<Pair>,
+    substitute: Loop<'a>,
 }
 
 /// A case that may be of use, with where it stands.
 struct Candidate<'a> {
     experiment: Experiment,
+    /// Of a case of `pairs`.
+    pair: Option<Pair>,
     figures: CaseFigures<'a>,
 }
 
@@ -82,7 +89,7 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     let Some(first) = shared_loop(&candidates) else { return without(Experiment::Mixes) };
     let loops: Vec<KnownLoop<'_>> = loops_of_mixes(&candidates, first)
         .into_iter()
-        .map(|beside| KnownLoop { beside, alone: lone_loop(&candidates, beside) })
+        .map(|beside| KnownLoop::of(&candidates, beside))
         .collect();
     let initiators = machine.initiators();
     let observer = Observer { initiators: &initiators, loops: &loops };
@@ -103,7 +110,7 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     let mut observed = Observed {
         layout: layout(machine, &initiators, &pairs_of(&pairs), kernels_of_mixes)?,
         variants: loops.iter().map(|it| it.beside.1.into()).collect(),
-        lone_variants: loops.iter().map(|it| it.alone.1.into()).collect(),
+        lone_variants: loops.iter().map(|it| it.substitute.1.into()).collect(),
         fitted: Vec::new(),
         held_out: Vec::new(),
     };
@@ -218,7 +225,8 @@ fn candidates<'a>(figures: &'a RecordFigures<'a>) -> Vec<Candidate<'a>> {
         let Some(experiment) = experiment(coordinates) else { continue };
         let is_sound = !case.samples().is_empty() && case.actors().iter().all(is_plain);
         if is_sound && seen.insert(case.planned().id) {
-            candidates.push(Candidate { experiment, figures: case });
+            let pair = coordinates.as_pair().map(|it| (it.initiator, it.memory_node));
+            candidates.push(Candidate { experiment, pair, figures: case });
         }
     }
     candidates
@@ -251,16 +259,27 @@ fn loop_of(actor: &Actor) -> Loop<'_> {
     (actor.kernel(), actor.variant())
 }
 
-/// The loop of which lone figures stand for another's; itself where there are none of its kernel that
-/// walk in order.
-fn lone_loop<'a>(candidates: &[Candidate<'a>], beside: Loop<'a>) -> Loop<'a> {
-    let pairs = candidates.iter().filter(|it| it.experiment == Experiment::Pairs);
-    let loops = || pairs.clone().flat_map(|it| it.figures.actors()).map(loop_of);
-    if loops().any(|of| of == beside) {
-        return beside;
+impl<'a> KnownLoop<'a> {
+    fn of(candidates: &[Candidate<'a>], beside: Loop<'a>) -> Self {
+        let lone = || {
+            let pairs = candidates.iter().filter_map(|it| Some((it.pair?, it)));
+            pairs.flat_map(|(pair, it)| {
+                it.figures.actors().iter().map(move |of| (pair, loop_of(of)))
+            })
+        };
+        let measured: BTreeSet<Pair> =
+            lone().filter(|(_, of)| *of == beside).map(|(pair, _)| pair).collect();
+        let mut others = lone().filter(|(pair, of)| {
+            of.0 == beside.0 && pages_in_turn(of.1) == 1 && !measured.contains(pair)
+        });
+        let substitute = others.next().map_or(beside, |(_, of)| of);
+        Self { beside, measured, substitute }
     }
-    let mut others = loops().filter(|of| of.0 == beside.0);
-    others.find(|of| pages_in_turn(of.1) == 1).unwrap_or(beside)
+
+    /// Whether a pair's lone figures are those of this loop.
+    fn is_of_pair(&self, pair: Pair, of: Loop<'_>) -> bool {
+        of == if self.measured.contains(&pair) { self.beside } else { self.substitute }
+    }
 }
 
 /// Of the kernels that have pairs the loop that most of `roofs` and `links` use, of which no other
@@ -306,11 +325,12 @@ impl Observer<'_> {
     /// A candidate as a case; `None` where its kernels are others, or it says nothing.
     fn case(&self, candidate: &Candidate<'_>) -> Option<FlowCase> {
         let actors = candidate.figures.actors();
-        let is_lone = candidate.experiment == Experiment::Pairs;
         let kernel_of = |actor: &Actor| {
-            let of =
-                |it: &KnownLoop<'_>| if is_lone { it.alone } else { it.beside } == loop_of(actor);
-            self.loops.iter().position(of)
+            let of = loop_of(actor);
+            self.loops.iter().position(|it| match candidate.pair {
+                Some(pair) => it.is_of_pair(pair, of),
+                None => it.beside == of,
+            })
         };
         // Of other kernels than the first only pairs and what mixes and sharing mix.
         let is_of_any = matches!(

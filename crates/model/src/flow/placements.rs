@@ -149,13 +149,14 @@ impl<'a> Whole<'a> {
             let load = Load { initiator: initiator.index, threads: *threads, shares };
             loads.push(ScaledLoad { load, demand_scale: 1.0 });
         }
+        let plain: Vec<Load> = loads.iter().map(|it| it.load.clone()).collect();
         let flows = fitted.capacities.flows(&loads, None).ok()?;
         let total = flows.rates.iter().sum();
         let by_initiator = loads.iter().zip(&flows.rates);
         Some(FlowPlacement {
             kind,
             total: Estimate::computed(total, (total, total), Vec::new()),
-            measured: measured.iter().find(|case| is_of(case, &loads)).map(|case| moved(case)),
+            measured: measured.iter().find(|case| is_of(case, &plain)).map(|case| moved(case)),
             initiators: by_initiator
                 .map(|(load, &rate)| InitiatorRate {
                     initiator: load.load.initiator,
@@ -177,7 +178,7 @@ impl<'a> Whole<'a> {
 }
 
 /// Whether a case is of the first kernel with these loads, in whatever order.
-fn is_of(case: &FlowCase, loads: &[ScaledLoad]) -> bool {
+pub(super) fn is_of(case: &FlowCase, loads: &[Load]) -> bool {
     let is_same = |stream: &FlowStream, load: &Load| {
         let share_of = |load: &Load, node: u32| -> f64 {
             load.shares.iter().filter(|(on, _)| *on == node).map(|(_, share)| share).sum()
@@ -190,7 +191,7 @@ fn is_of(case: &FlowCase, loads: &[ScaledLoad]) -> bool {
             && load.shares.iter().all(has_same)
     };
     case.streams.len() == loads.len()
-        && loads.iter().all(|it| case.streams.iter().any(|stream| is_same(stream, &it.load)))
+        && loads.iter().all(|it| case.streams.iter().any(|stream| is_same(stream, it)))
 }
 
 fn moved(case: &FlowCase) -> BytesPerSecond {

@@ -16,7 +16,7 @@ use super::{Flow, FlowErrors};
 pub struct FlowSummary {
     #[serde(flatten)]
     pub kernel: FlowKernel,
-    /// Its variant in lone cases: another where screening dropped the first.
+    /// Its variant in lone cases: another where screening dropped the first, for near or for far memory.
     pub lone_variant: String,
     /// The saturation exponent p.
     pub saturation: Fitted<Ratio>,

@@ -127,6 +127,12 @@ impl HybridPair {
         }
     }
 
+    /// The weights of all buffers for a prediction with one share of all of them.
+    pub fn weights_of_all(&self, prediction: &HybridPrediction) -> Option<PageSplit> {
+        let (load, store) = self.weights(prediction);
+        load.or(store)
+    }
+
     /// The weights nearest to the shares, or a little farther ones where those fall on the wrong
     /// side of a jump.
     fn weights(&self, prediction: &HybridPrediction) -> (Option<PageSplit>, Option<PageSplit>) {

@@ -102,8 +102,11 @@ impl LoneCurve {
     /// How far the figure of this many threads can be off, a fraction: 0 where it was measured;
     /// `None` between counts that lie too far apart, and beyond all of them.
     pub fn room(&self, threads: u32) -> Option<f64> {
-        if threads == 0 || self.measured(threads).is_some() {
+        if threads == 0 {
             return Some(0.0);
+        }
+        if let Some(point) = self.measured(threads) {
+            return Some(point.sum.relative_reach());
         }
         let (Some(below), Some(above)) = self.neighbours(threads) else { return None };
         let is_near = above.threads <= below.threads.saturating_mul(WIDEST_GAP);

@@ -291,6 +291,8 @@ fn machines_of_different_kinds_are_compared_by_where_memory_lies() {
             assert!((same.0 - 0.5).abs() < 1e-6 && (other.0 - 0.5).abs() < 1e-6, "{kernel}");
         }
     }
+    assert_eq!(found.cases, [], "node 1 of one is none of the other's nodes");
+    assert_eq!(found.count(Verdict::Worse), 0);
     assert_eq!(compare(&a, &a).roles, [], "machines of one kind are compared case by case");
 }
 
