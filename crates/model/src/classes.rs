@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
 use crate::class_rule::{ClassRule, ThreadChoice};
-use crate::inapplicable::{Inapplicable, measuring_command};
+use crate::inapplicable::{Inapplicable, adding_command, measuring_command};
 use crate::pair_groups::{PairGroup, pair_groups, positions};
 use crate::pairs::{Cell, Figure, Pairs, pairs};
 use crate::record_figures::RecordFigures;
@@ -166,14 +166,14 @@ pub enum NoClasses {
 /// What measures pairs by a kernel of the rule: one has to be asked for where the record's are others.
 fn command_for(record: &Record, rule: &ClassRule, has_others: bool) -> String {
     let inputs = &record.header.inputs;
-    let command = measuring_command(record, &[Experiment::Pairs], inputs.suite);
+    let pairs = [Experiment::Pairs];
     let asked = inputs.kernels.as_ref();
     let is_asked = |kernel| asked.map_or(!has_others, |asked| asked.contains(kernel));
     match rule.kernels.first() {
         Some(kernel) if !rule.kernels.iter().any(is_asked) => {
-            format!("{command} --kernel {kernel}")
+            format!("{} --kernel {kernel}", adding_command(record, &pairs, inputs.suite))
         }
-        _ => command,
+        _ => measuring_command(record, &pairs, inputs.suite),
     }
 }
 

@@ -55,7 +55,7 @@ pub use summary::{
 
 use self::observed::{Observed, observe};
 use self::parameters::pairs_of;
-use crate::inapplicable::{Inapplicable, measuring_command};
+use crate::inapplicable::{Inapplicable, adding_command};
 use crate::record_figures::RecordFigures;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -211,7 +211,7 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
         in_sample: by_experiment(&in_sample),
         held_out: by_experiment(&held_out),
         left_out,
-        more_cases: measuring_command(
+        more_cases: adding_command(
             figures.record(),
             &[Experiment::Pairs, Experiment::Mixes],
             Suite::Full,

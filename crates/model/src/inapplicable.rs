@@ -52,9 +52,6 @@ impl Inapplicable {
         let mut missing = experiments.iter().filter(|&&experiment| !has_cases(record, experiment));
         match missing.find_map(|&experiment| lacking_part(record, experiment)) {
             Some(lacking) => Self::here(format!("{why}: {lacking}")),
-            None if is_under_way(record, experiments, suite) => {
-                Self { why, remedy: Some(resuming_command(record)) }
-            }
             None => {
                 // A new record holds what this one does as well: models may need both.
                 let held = &record.header.inputs.experiments;
@@ -173,9 +170,18 @@ fn is_under_way(record: &Record, experiments: &[Experiment], suite: Suite) -> bo
     record.file.is_some() && record.finished.is_none() && inputs.suite == suite && is_planned
 }
 
-/// The command that measures experiments of a record's machine: into the record, where its file is
-/// known, else into a new one.
+/// The command that measures experiments of a record's machine: what goes on with the record, where that
+/// is not finished and was to hold them, else [`adding_command`].
 pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
+    match is_under_way(record, experiments, suite) {
+        true => resuming_command(record),
+        false => adding_command(record, experiments, suite),
+    }
+}
+
+/// The command that measures experiments of a record's machine: into the record, where its file is
+/// known, else into a new one. It takes further options.
+pub fn adding_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
     let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
     let names = match experiments.contains(&Experiment::Network) {
         true => format!("{} --peer HOST --token-file FILE", names.join(",")),
