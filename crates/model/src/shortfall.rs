@@ -134,8 +134,11 @@ fn cause(
     let is_only = |&cell: &usize| {
         of.iter().filter(|&&it| cells[it].threads >= cells[cell].threads).count() == 1
     };
-    let is_clear =
-        |&cell: &usize| comparisons.of(cell).is_some_and(|one| one.lowest_score() < -SCORE_OF_ONE);
+    let is_clear = |&cell: &usize| {
+        comparisons.of(cell).is_some_and(|one| {
+            one.lowest_score() < -SCORE_OF_ONE && one.is_below(cells[cell].ln_best - cells[cell].ln)
+        })
+    };
     let is_enough =
         low.len() >= FEWEST_CELLS || low.iter().any(|cell| is_only(cell) && is_clear(cell));
     if !is_enough {

@@ -37,6 +37,11 @@ impl Comparison {
         self.ln_ratio / self.deviation
     }
 
+    /// Whether what is so much above the cell falls short of its twins by more than the floor as well.
+    pub(crate) fn is_below(&self, above: f64) -> bool {
+        self.ln_ratio + above < (1.0 - FLOOR).ln()
+    }
+
     pub(crate) fn is_below_twins(&self) -> bool {
         self.ln_ratio < (1.0 - FLOOR).ln() && self.score() < -SCORE
     }

@@ -11,7 +11,8 @@ pub const FLOOR: f64 = 0.03;
 pub const SCORE: f64 = 4.0;
 /// So many cells must fall short together: a fault shows with several kernels.
 pub const FEWEST_CELLS: usize = 2;
-/// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations.
+/// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations,
+/// and its best round below its twins as well.
 pub const SCORE_OF_ONE: f64 = 8.0;
 /// Fewer rounds say too little of a cell's noise.
 pub const FEWEST_ROUNDS: usize = 3;
