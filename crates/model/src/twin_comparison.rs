@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use nearfar_stats::{OF_MAD, median};
 
 use crate::twin_cell::TwinCell;
-use crate::twin_rule::{FLOOR, SCORE};
+use crate::twin_rule::{FLOOR, FLOOR_OF_ONE, SCORE};
 
 /// A cell against its twins.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,9 +37,9 @@ impl Comparison {
         self.ln_ratio / self.deviation
     }
 
-    /// Whether what is so much above the cell falls short of its twins by more than the floor as well.
+    /// Whether what is so much above the cell is below its twins by what a lone cell must be.
     pub(crate) fn is_below(&self, above: f64) -> bool {
-        self.ln_ratio + above < (1.0 - FLOOR).ln()
+        self.ln_ratio + above < (1.0 - FLOOR_OF_ONE).ln()
     }
 
     pub(crate) fn is_below_twins(&self) -> bool {

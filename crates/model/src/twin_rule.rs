@@ -11,9 +11,10 @@ pub const FLOOR: f64 = 0.03;
 pub const SCORE: f64 = 4.0;
 /// So many cells must fall short together: a fault shows with several kernels.
 pub const FEWEST_CELLS: usize = 2;
-/// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations,
-/// and its best round below its twins as well.
+/// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations.
 pub const SCORE_OF_ONE: f64 = 8.0;
+/// And its best round by this fraction: no other cell says the same.
+pub const FLOOR_OF_ONE: f64 = 0.06;
 /// Fewer rounds say too little of a cell's noise.
 pub const FEWEST_ROUNDS: usize = 3;
 /// Parts that are named at most; a machine with more faults is no sum of sound parts.
