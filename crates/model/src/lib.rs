@@ -180,7 +180,7 @@ pub use transfers::{
     largest_copies, largest_transfers, transfers,
 };
 pub use twin_rule::{
-    FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, FLOOR_OF_ONE, MOST_FINDINGS, NotCompared, SCORE,
+    FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, FLOOR_UNCONFIRMED, MOST_FINDINGS, NotCompared, SCORE,
     SCORE_OF_ONE,
 };
 pub use twins::{Twins, twins};

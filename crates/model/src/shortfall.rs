@@ -136,7 +136,8 @@ fn cause(
     };
     let is_clear = |&cell: &usize| {
         comparisons.of(cell).is_some_and(|one| {
-            one.lowest_score() < -SCORE_OF_ONE && one.is_below(cells[cell].ln_best - cells[cell].ln)
+            let is_far_below = one.is_far_below(cells[cell].ln_best - cells[cell].ln);
+            one.lowest_score() < -SCORE_OF_ONE && (of.len() == 1 || is_far_below)
         })
     };
     let is_enough =

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use nearfar_stats::{OF_MAD, median};
 
 use crate::twin_cell::TwinCell;
-use crate::twin_rule::{FLOOR, FLOOR_OF_ONE, SCORE};
+use crate::twin_rule::{FLOOR, FLOOR_UNCONFIRMED, SCORE};
 
 /// A cell against its twins.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,9 +37,10 @@ impl Comparison {
         self.ln_ratio / self.deviation
     }
 
-    /// Whether what is so much above the cell is below its twins by what a lone cell must be.
-    pub(crate) fn is_below(&self, above: f64) -> bool {
-        self.ln_ratio + above < (1.0 - FLOOR_OF_ONE).ln()
+    /// Whether what is so much above the cell is as far below its twins as a cell must be that others of
+    /// its part do not bear out.
+    pub(crate) fn is_far_below(&self, above: f64) -> bool {
+        self.ln_ratio + above < (1.0 - FLOOR_UNCONFIRMED).ln()
     }
 
     pub(crate) fn is_below_twins(&self) -> bool {

@@ -13,8 +13,8 @@ pub const SCORE: f64 = 4.0;
 pub const FEWEST_CELLS: usize = 2;
 /// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations.
 pub const SCORE_OF_ONE: f64 = 8.0;
-/// And its best round by this fraction: no other cell says the same.
-pub const FLOOR_OF_ONE: f64 = 0.06;
+/// And where cells with fewer threads say nothing of the kind its best round by this fraction.
+pub const FLOOR_UNCONFIRMED: f64 = 0.06;
 /// Fewer rounds say too little of a cell's noise.
 pub const FEWEST_ROUNDS: usize = 3;
 /// Parts that are named at most; a machine with more faults is no sum of sound parts.
