@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 pub use nearfar_record::host_name;
 use nearfar_record::{
     AnyProfile, Header, Profile, ProgramProfile, Record, read_record, record_name, state_folder,
@@ -98,6 +98,16 @@ pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Re
     let record = read(&path)?;
     note_torn(&record);
     Ok((path, record))
+}
+
+/// Refuses to write over the record that is read; `option` names the file to write.
+pub fn refuse_replacing(record: &Path, out: &Path, option: &str) -> anyhow::Result<()> {
+    let is_same =
+        matches!((fs::canonicalize(record), fs::canonicalize(out)), (Ok(a), Ok(b)) if a == b);
+    if is_same {
+        bail!("{} is the record itself; choose another file with {option}", out.display());
+    }
+    Ok(())
 }
 
 /// Says where the end of a record was left out.

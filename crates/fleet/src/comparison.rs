@@ -149,6 +149,11 @@ pub enum FleetError {
     Manifest { path: PathBuf, cause: ManifestError },
     #[error("{0} holds no measurement of any machine; `nearfar fleet plan` says how to start one")]
     Empty(PathBuf),
+    #[error(
+        "the standard {0} is of other CPUs or nodes than every machine of the run; give the record of a \
+         sound machine like them by --target, or leave that out"
+    )]
+    OtherTarget(PathBuf),
     #[error("cannot write the verdict {path}: {cause}")]
     Verdict { path: PathBuf, cause: io::Error },
 }
@@ -162,6 +167,11 @@ pub struct FleetChoices<'a> {
     pub target: Option<(&'a str, &'a MachineSummary)>,
     /// Now: RFC 3339, UTC.
     pub now: &'a str,
+}
+
+/// Whether a machine has the same cells as those of a kind.
+fn is_standard_of(target: &MachineSummary, kind: &MachineKind) -> bool {
+    target.kind.as_ref().is_some_and(|own| own.differences(kind).is_some())
 }
 
 /// Machines of one kind.
@@ -184,7 +194,20 @@ impl FleetComparison {
         if read.machines.is_empty() && manifest.is_none() {
             return Err(FleetError::Empty(folder.path().into()));
         }
-        Ok(Self::of(folder.path(), manifest.as_ref(), read.machines, read.problems, choices))
+        let compared =
+            Self::of(folder.path(), manifest.as_ref(), read.machines, read.problems, choices);
+        match choices.target {
+            Some((name, target)) if !compared.has_a_kind_like(target) => {
+                Err(FleetError::OtherTarget(name.into()))
+            }
+            _ => Ok(compared),
+        }
+    }
+
+    /// Whether a standard is one for some of the machines; so where none could be judged.
+    fn has_a_kind_like(&self, target: &MachineSummary) -> bool {
+        let is_like = |group: &FleetGroup| is_standard_of(target, &group.kind);
+        self.groups.is_empty() || self.groups.iter().any(is_like)
     }
 
     /// Compares machines by their summaries, those of each in the order of its measurements.
@@ -295,12 +318,8 @@ impl FleetComparison {
         for (position, members) in
             judged.into_iter().enumerate().filter(|(_, members)| !members.is_empty())
         {
-            let has_target = choices.target.is_some_and(|(_, target)| {
-                target
-                    .kind
-                    .as_ref()
-                    .is_some_and(|kind| kind.differences(&own[position].0).is_some())
-            });
+            let has_target =
+                choices.target.is_some_and(|(_, target)| is_standard_of(target, &own[position].0));
             let target = choices.target.filter(|_| has_target).map(|(_, target)| target);
             if members.len() < FEWEST_PEERS && target.is_none() {
                 let why = format!(

@@ -15,7 +15,10 @@ pub enum NotListed {
     #[error("there is no process {0}")]
     NoSuchProcess(u32),
     /// One that was named may not be looked into.
-    #[error("process {0} belongs to another user: sudo nearfar ps --pid {0}")]
+    #[error(
+        "process {0} belongs to another user, or is protected from its own (PR_SET_DUMPABLE, a namespace); \
+         only root with CAP_SYS_PTRACE may look: sudo nearfar ps --pid {0}"
+    )]
     NotPermitted(u32),
     /// It, or /proc, cannot be read.
     #[error(transparent)]

@@ -21,7 +21,8 @@ pub enum NotMoved {
     #[error("{0} is this nearfar itself, which allocates while it moves; name another process")]
     Itself(u32),
     #[error(
-        "process {0} belongs to another user, whose memory only root may move: sudo nearfar move"
+        "process {0} belongs to another user, or is protected from its own (PR_SET_DUMPABLE, a namespace); \
+         only root with CAP_SYS_PTRACE may move its memory: sudo nearfar move"
     )]
     NotPermitted(u32),
     /// As the kernel's own processes, and those that have ended and not been waited for.

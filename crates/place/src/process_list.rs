@@ -52,6 +52,10 @@ pub fn list_processes(
     let end = Instant::now() + question.budget;
     let mut list = ProcessList::of(machine);
     if list.nodes.len() < 2 {
+        // Those that are named are there, or that is told.
+        if !question.pids.is_empty() {
+            list.candidates(root, question)?;
+        }
         return Ok(list);
     }
     let nearness = Nearness::of(machine);

@@ -33,7 +33,7 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     /// Watch it for so long; without it until it ends, or until Ctrl-C
-    #[arg(long, value_name = "TIME", requires = "pid", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["file", "command"], value_parser = seconds)]
     pub seconds: Option<Duration>,
     /// Write the profile to a file (docs/schema/nearfar.profile-1.json); one that is there is
     /// replaced
@@ -45,7 +45,7 @@ pub struct ProfileArguments {
     pub record: Option<PathBuf>,
     /// Run the program again and again, in turns alone and beside threads that load its memory, and find
     /// out what its time is made of (docs/models/programs.md); what that costs is said first
-    #[arg(long, requires = "command")]
+    #[arg(long, conflicts_with_all = ["file", "pid"])]
     pub pressure: bool,
     /// Of --pressure: begin no round of runs that would end after this time
     #[arg(long, value_name = "TIME", requires = "pressure", value_parser = seconds, default_value = "2m")]

@@ -175,6 +175,9 @@ fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Prof
 
 /// Where the profile goes; a program is not started for one that could not be written.
 fn find_out(arguments: &ProfileArguments) -> anyhow::Result<Option<WritableFile>> {
+    if let (Some(record), Some(out)) = (&arguments.record, &arguments.out) {
+        record_file::refuse_replacing(record, out, "--out")?;
+    }
     let find = |path| WritableFile::find(path).with_context(|| cannot_write(path));
     arguments.out.as_deref().map(find).transpose()
 }

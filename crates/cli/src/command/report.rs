@@ -35,7 +35,8 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
         false => Some(WritableFile::find(path).with_context(cannot_write)?),
     };
     let profile = profile_of(arguments, format)?;
-    let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    let (from, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    record_file::refuse_replacing(&from, path, "-o")?;
     if matches!(format, Format::Csv | Format::Metrics) {
         let refuse = |what: &str| {
             Err(anyhow!("{} holds no {what}; leave it out, or choose another form", path.display()))

@@ -25,6 +25,7 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         false => Some(WritableFile::find(file).with_context(cannot_write)?),
     };
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    record_file::refuse_replacing(&path, file, "--export-xml")?;
     let measured = memory_attributes(&RecordFigures::new(&record)).map_err(|without| {
         let remedy = without.remedy.map(|command| format!("; measure by `{command}`"));
         anyhow!("{}: {}{}", path.display(), without.why, remedy.unwrap_or_default())

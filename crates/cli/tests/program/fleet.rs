@@ -10,8 +10,9 @@ use nearfar_machine::LocalRank;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::records::record;
 use crate::schema::hold;
-use crate::support::{nearfar, run, text};
+use crate::support::{nearfar, refuse, run, text};
 
 const SLOW: &str = "extends = \"amd-4p\"\nname = \"slow\"\ntitle = \"a slow module\"\n\
                     [[fault]]\nkind = \"slow_memory\"\nnode = 6\nfactor = 0.8\n";
@@ -147,6 +148,10 @@ fn a_slow_machine_is_named_measured_again_and_told_to_health_checks() {
         fleet.measure(&format!("n{number}"), &machine, number);
     }
     hold(&serde_json::from_slice(&fs::read(fleet.file("n7.summary.json")).unwrap()).unwrap());
+    // A standard of another kind is none for them: they were called good by their peers beside its name.
+    let mut other = nearfar();
+    other.args(["fleet", "compare"]).arg(fleet.run()).arg("--target").arg(record("sound"));
+    refuse(&mut other, 2, &["is of other CPUs or nodes than every machine of the run"]);
     let (json, words) = fleet.compared(2);
     assert_eq!(json["missing"], serde_json::json!(["n10"]));
     for said in [

@@ -103,3 +103,28 @@ fn a_comparison_is_piped() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("--format"), "{}", text(&refused.stderr));
 }
+
+/// What was measured is not lost by a slip: `report r.jsonl -o r.jsonl` wrote the CSV over it.
+#[test]
+fn no_command_writes_over_the_record_that_it_reads() {
+    let folder = folder_with_record();
+    let path = folder.path().join("r.jsonl");
+    let before = fs::read(&path).unwrap();
+    std::os::unix::fs::symlink("r.jsonl", folder.path().join("link")).unwrap();
+    for (words, status) in [
+        ("report r.jsonl -o r.jsonl --format csv", 2),
+        ("report r.jsonl -o link --format md", 2),
+        ("topo r.jsonl --export-xml r.jsonl", 2),
+        ("profile --record r.jsonl --out r.jsonl -- true", 125),
+        ("record scrub r.jsonl -o r.jsonl --force", 2),
+    ] {
+        let mut command = nearfar();
+        command.args(words.split(' ')).current_dir(folder.path());
+        refuse(&mut command, status, &["is the record itself; choose another file with"]);
+        assert_eq!(fs::read(&path).unwrap(), before, "{words}");
+    }
+    let mut command = nearfar();
+    command.args(["record", "scrub", "r.jsonl", "-o", "-"]).current_dir(folder.path());
+    refuse(&mut command, 2, &["name a file with --out"]);
+    assert!(!folder.path().join("-").exists());
+}

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::figures::{count, simulated_line};
 use super::show::first_screen;
 use super::sources::Sources;
-use crate::answer::{Answer, Emphasis, Part, Shown};
+use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
 /// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
@@ -46,17 +46,9 @@ impl MeasuredRecord {
         let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
         let counts = self.counts();
         let counts = (!counts.is_empty()).then(|| Part::words("", counts));
-        let interrupted = self.interrupted_by.map(|_| {
-            let words = "all samples are kept; nearfar characterize --resume goes on";
-            Part::Words {
-                first: "interrupted: ".into(),
-                words: words.into(),
-                emphasis: Emphasis::Caution,
-            }
-        });
         let path = Part::words("record  ", &self.record);
         first_screen(&sources)
-            .and_all(Shown::Always, counts.into_iter().chain(interrupted))
+            .and_all(Shown::Always, counts)
             .and_gap()
             .and(Shown::Always, path)
             .and(

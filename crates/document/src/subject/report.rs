@@ -1,7 +1,7 @@
 //! A record as a document: its sections in the order of reading, and what the models say first; and as
 //! `show` prints it.
 
-use nearfar_model::{FittedModel, best_pairs};
+use nearfar_model::{FittedModel, best_pairs, resuming_command};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
@@ -78,11 +78,10 @@ fn cautions(sources: &Sources<'_>) -> Vec<String> {
         sources.show.measured.sealing.finding.iter().map(|finding| format!("WARNING: {finding}.")),
     );
     if sources.show.unfinished {
-        cautions.push(
-            "Measuring did not end in order: what is missing was not measured. `nearfar \
-             characterize --resume` goes on."
-                .into(),
-        );
+        cautions.push(format!(
+            "Measuring did not end in order: what is missing was not measured. `{}` goes on.",
+            resuming_command(sources.record)
+        ));
     }
     cautions
 }

@@ -7,7 +7,7 @@ use nearfar_model::{
     ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, MessageFigures, Mix, ModelChoices,
     ModelKind, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures,
     chases, exchanges, hand_overs, hybrid_points, links, messages, mixes, network as network_of,
-    pairs, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
+    pairs, resuming_command, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
@@ -255,10 +255,19 @@ fn title(sources: &Sources<'_>) -> Answer {
     let Origin { host, started, .. } = &show.measured;
     let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));
     let measured = format!("{host}, {started}: {suite} suite, {samples}{seconds}");
-    let unfinished = show.unfinished.then(|| {
-        let words = "the program was killed while measuring; nearfar characterize --resume goes on";
-        Part::words("unfinished: ", words)
-    });
+    let goes_on = format!("{} goes on", resuming_command(sources.record));
+    let signal = sources.record.finished.as_ref().and_then(|it| it.interrupted_by);
+    let unfinished = match signal {
+        Some(signal) => {
+            Some(("interrupted: ", format!("by signal {signal}, all samples are kept; ")))
+        }
+        None if show.unfinished => {
+            Some(("unfinished: ", "the program was killed while measuring; ".into()))
+        }
+        None => None,
+    };
+    let unfinished =
+        unfinished.map(|(first, words): (&str, String)| Part::words(first, words + &goes_on));
     Answer::saying(machine)
         .and_says(measured)
         .and_answer(show.measured.caution())
