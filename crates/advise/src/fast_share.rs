@@ -72,11 +72,11 @@ pub(crate) fn candidates(
     let room = room_share(machine, pair.fast_node, demand.working_set_bytes);
     let best = |most: f64| {
         let best = pair.best(load_share, Buffers::Together, most)?;
-        pair.weights_of_all(&best.chosen)
+        pair.weights_of_all(&best.chosen, most)
     };
     let mut splits = [1.0, 0.0, 0.5].map(page_weights).to_vec();
     splits.extend(best(1.0));
-    splits.extend(best(room).and_then(|it| within(it, room)));
+    splits.extend(best(room));
     let mut all = vec![Candidate {
         kind: match demand.pattern {
             Pattern::Private => CandidateKind::Local,
@@ -102,10 +102,4 @@ pub(crate) fn candidates(
         }
     }
     Some(all)
-}
-
-/// With so few pages less on the fast memory that they find room there; `None` where none do.
-fn within(split: PageSplit, most_fast: f64) -> Option<PageSplit> {
-    let fewer = (1..=split.fast).rev().map(|fast| PageSplit { fast, ..split });
-    fewer.into_iter().find(|it| it.fast_share() <= most_fast)
 }

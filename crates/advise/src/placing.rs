@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use nearfar_flow::{Capacities, Load};
+use nearfar_flow::Capacities;
 use nearfar_machine::{Initiator, MOST_PAGES_IN_TURN, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{Flow, first_cause};
 use nearfar_record::Estimate;
@@ -193,15 +193,7 @@ impl<'a> Placing<'a> {
         if self.question.kernel != KernelRatios::OF_FIRST {
             return None;
         }
-        let pages = self.by_itself(pattern)?;
-        let load = |(index, worker): (usize, &Workers)| {
-            let own = pages.get(index).or(pages.first())?;
-            let on = self.question.page_nodes.iter().map(|it| it.node).zip(own.iter().copied());
-            let shares = on.filter(|(_, share)| *share > LEAST_SHARE).collect();
-            Some(Load { initiator: worker.initiator, threads: worker.threads, shares })
-        };
-        let loads: Option<Vec<Load>> = self.question.workers.iter().enumerate().map(load).collect();
-        self.flow.measured_pace(&loads?)
+        self.flow.measured_pace(&self.question.loads(&self.by_itself(pattern)?)?)
     }
 
     /// What this team gets where each thread uses its own part of the data on its own node.

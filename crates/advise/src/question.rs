@@ -79,17 +79,22 @@ impl Question<'_> {
         self.flows_of(self.capacities, pages)
     }
 
-    fn flows_of(&self, capacities: &Capacities, pages: &[Shares]) -> Option<Flows> {
+    /// What the threads of each worker ask for; `None` where a worker has no pages.
+    pub(crate) fn loads(&self, pages: &[Shares]) -> Option<Vec<Load>> {
         let load = |(index, workers): (usize, &Workers)| {
             let own = pages.get(index).or_else(|| pages.first().filter(|_| pages.len() == 1))?;
             let on = self.page_nodes.iter().zip(own).filter(|(_, share)| **share > LEAST_SHARE);
             let kept: f64 = on.clone().map(|(_, share)| share).sum();
             let shares = on.map(|(page_node, share)| (page_node.node, share / kept)).collect();
-            let load = Load { initiator: workers.initiator, threads: workers.threads, shares };
-            Some(ScaledLoad { load, demand_scale: self.kernel.demand })
+            Some(Load { initiator: workers.initiator, threads: workers.threads, shares })
         };
-        let loads: Option<Vec<ScaledLoad>> = self.workers.iter().enumerate().map(load).collect();
-        capacities.flows(&loads?, None).ok()
+        self.workers.iter().enumerate().map(load).collect()
+    }
+
+    fn flows_of(&self, capacities: &Capacities, pages: &[Shares]) -> Option<Flows> {
+        let scaled = |load| ScaledLoad { load, demand_scale: self.kernel.demand };
+        let loads: Vec<ScaledLoad> = self.loads(pages)?.into_iter().map(scaled).collect();
+        capacities.flows(&loads, None).ok()
     }
 
     /// What the program gets; `None` as of [`Question::flows`].

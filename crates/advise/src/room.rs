@@ -3,6 +3,8 @@
 use nearfar_machine::{Machine, MemoryKind};
 use serde::Serialize;
 
+use crate::question::LEAST_SHARE;
+
 /// The part of a node's memory that a program can have: the record does not know what is free, and
 /// the system needs some.
 const USABLE_SHARE: f64 = 0.9;
@@ -38,9 +40,6 @@ pub(crate) fn room_share(machine: &Machine, node: u32, working_set_bytes: Option
     working_set_bytes.and_then(share).unwrap_or(1.0).clamp(0.0, 1.0)
 }
 
-/// A share may be above the room by this, which is what sums of fractions round.
-const ROUNDING: f64 = 1e-6;
-
 /// Whether a program with so much data finds room with these shares of it on nodes.
 pub(crate) fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]) -> Room {
     let Some(bytes) = working_set_bytes else { return Room::Unknown };
@@ -51,7 +50,7 @@ pub(crate) fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32
             is_known = false;
             continue;
         };
-        if bytes * (share - ROUNDING).max(0.0) > usable {
+        if bytes * (share - LEAST_SHARE).max(0.0) > usable {
             let needed_bytes = bytes * share;
             return Room::TooSmall { node, needed_bytes, usable_bytes: usable };
         }

@@ -244,8 +244,7 @@ impl Figure {
     /// How far the interval reaches from the value on its wider side, in the value's decimals; `None`
     /// where it has none, or it does not show in these.
     fn plus_minus(&self) -> Option<String> {
-        let [low, high] = self.interval?;
-        let farthest = (high - self.value).max(self.value - low);
+        let farthest = self.reach()?;
         let decimals = self.text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let scale = 10_f64.powi(i32::try_from(decimals).ok()?);
         // Not less than it is, but for what does not show.
@@ -255,9 +254,13 @@ impl Figure {
 
     /// How far the interval reaches from the value on its wider side, as a fraction of it.
     pub fn relative_spread(&self) -> Option<f64> {
+        Some(self.reach()? / self.value).filter(|spread| spread.is_finite())
+    }
+
+    /// How far the interval reaches from the value on its wider side.
+    fn reach(&self) -> Option<f64> {
         let [low, high] = self.interval?;
-        let farthest = (high - self.value).max(self.value - low);
-        Some(farthest / self.value).filter(|spread| spread.is_finite())
+        Some((high - self.value).max(self.value - low))
     }
 
     /// How sure the interval is, a fraction, where that is less than usual.

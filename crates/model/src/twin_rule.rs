@@ -11,9 +11,10 @@ pub const FLOOR: f64 = 0.03;
 pub const SCORE: f64 = 4.0;
 /// So many cells must fall short together: a fault shows with several kernels.
 pub const FEWEST_CELLS: usize = 2;
-/// Where a part has one cell of so many threads, it must be as far below as this, in standard deviations.
+/// The only cell of a part falls short at this many standard deviations below its twins.
 pub const SCORE_OF_ONE: f64 = 8.0;
-/// And where cells with fewer threads say nothing of the kind its best round by this fraction.
+/// A cell that is its part's only one with so many threads, beside others with fewer, falls short by
+/// [`SCORE_OF_ONE`] and where its best round is this fraction below its twins.
 pub const FLOOR_UNCONFIRMED: f64 = 0.06;
 /// Fewer rounds say too little of a cell's noise.
 pub const FEWEST_ROUNDS: usize = 3;

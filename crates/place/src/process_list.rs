@@ -52,7 +52,7 @@ pub fn list_processes(
     let end = Instant::now() + question.budget;
     let mut list = ProcessList::of(machine);
     if list.nodes.len() < 2 {
-        // Those that are named are there, or that is told.
+        // A process that is named must be there all the same.
         if !question.pids.is_empty() {
             list.candidates(root, question)?;
         }

@@ -24,6 +24,8 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let out = match arguments.out.as_deref() {
         Some(path) => {
             let format = form(path, arguments.format)?;
+            record_file::refuse_replacing(&arguments.a, path, "-o")?;
+            record_file::refuse_replacing(&arguments.b, path, "-o")?;
             // What goes to standard output is written in place of the answer.
             let file = (!is_standard(path))
                 .then(|| WritableFile::find(path).with_context(|| cannot_write(path)))

@@ -28,7 +28,7 @@ fn scrub(arguments: &RecordScrubArguments) -> anyhow::Result<ExitStatus> {
     record_file::refuse_replacing(path, out, "--out")?;
     let (lines, removed) = scrub_record(&record).with_context(|| path.display().to_string())?;
     let mut writer = RecordWriter::create(out, arguments.force).map_err(|why| match why {
-        // A copy is not gone on with.
+        // Nothing resumes a copy.
         WriteError::Exists(path) => anyhow!(
             "{} exists already; overwrite it by --force, or choose another file with --out",
             path.display()

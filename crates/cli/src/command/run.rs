@@ -25,7 +25,7 @@ use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::written_file::WritableFile;
-use crate::{live_machine, output};
+use crate::{live_machine, output, record_file};
 
 /// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
 pub fn run(arguments: &RunArguments) -> ExitStatus {
@@ -375,6 +375,9 @@ impl AskedReport {
     /// When it could not be written: nothing has started yet.
     pub fn of(arguments: &RunArguments) -> anyhow::Result<Option<Self>> {
         let Some(Some(path)) = &arguments.report else { return Ok(None) };
+        if let Some(record) = &arguments.record {
+            record_file::refuse_replacing(record, path, "--report")?;
+        }
         let file = WritableFile::find(path).with_context(|| unwritten(path))?;
         Ok(Some(Self { path: path.clone(), file }))
     }

@@ -117,6 +117,8 @@ fn no_command_writes_over_the_record_that_it_reads() {
         ("topo r.jsonl --export-xml r.jsonl", 2),
         ("profile --record r.jsonl --out r.jsonl -- true", 125),
         ("record scrub r.jsonl -o r.jsonl --force", 2),
+        ("compare r.jsonl link -o r.jsonl --format md", 2),
+        ("run --report=r.jsonl --placement auto --record r.jsonl -- true", 125),
     ] {
         let mut command = nearfar();
         command.args(words.split(' ')).current_dir(folder.path());

@@ -5,9 +5,10 @@ use nearfar_model::{FittedModel, best_pairs, resuming_command};
 use nearfar_record::{Executor, Experiment, Record};
 use serde::Serialize;
 
-use super::figures::simulated_line;
+use super::figures::{capitalised, simulated_line};
 use super::model::model_findings;
 use super::origin::Origin;
+use super::show::unfinished_words;
 use super::sources::{ReportChoices, Sources};
 use super::{
     classes, devices, distribution, environment, exchange, flow, health, hybrid, latency, links,
@@ -77,12 +78,9 @@ fn cautions(sources: &Sources<'_>) -> Vec<String> {
     cautions.extend(
         sources.show.measured.sealing.finding.iter().map(|finding| format!("WARNING: {finding}.")),
     );
-    if sources.show.unfinished {
-        cautions.push(format!(
-            "Measuring did not end in order: what is missing was not measured. `{}` goes on.",
-            resuming_command(sources.record)
-        ));
-    }
+    cautions.extend(unfinished_words(sources.record).map(|(first, why)| {
+        format!("{}{why}`{}` goes on.", capitalised(first), resuming_command(sources.record))
+    }));
     cautions
 }
 

@@ -255,23 +255,23 @@ fn title(sources: &Sources<'_>) -> Answer {
     let Origin { host, started, .. } = &show.measured;
     let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));
     let measured = format!("{host}, {started}: {suite} suite, {samples}{seconds}");
-    let goes_on = format!("{} goes on", resuming_command(sources.record));
-    let signal = sources.record.finished.as_ref().and_then(|it| it.interrupted_by);
-    let unfinished = match signal {
-        Some(signal) => {
-            Some(("interrupted: ", format!("by signal {signal}, all samples are kept; ")))
-        }
-        None if show.unfinished => {
-            Some(("unfinished: ", "the program was killed while measuring; ".into()))
-        }
-        None => None,
-    };
-    let unfinished =
-        unfinished.map(|(first, words): (&str, String)| Part::words(first, words + &goes_on));
+    let unfinished = unfinished_words(sources.record);
+    let unfinished = unfinished.map(|(first, why)| {
+        Part::words(first, why + &resuming_command(sources.record) + " goes on")
+    });
     Answer::saying(machine)
         .and_says(measured)
         .and_answer(show.measured.caution())
         .and_all(Shown::Always, unfinished)
+}
+
+/// How a record ended before all was measured, and why; `None` where it did not.
+pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)> {
+    let Some(finished) = &record.finished else {
+        return Some(("unfinished: ", "the program was killed while measuring; ".into()));
+    };
+    let signal = finished.interrupted_by?;
+    Some(("interrupted: ", format!("by signal {signal}, all samples are kept; ")))
 }
 
 /// What is wrong; how many remarks there are besides.

@@ -102,7 +102,7 @@ impl HybridPair {
         prediction: HybridPrediction,
         unclaimed: Option<HybridPrediction>,
     ) -> HybridPlacement {
-        let (load, store) = self.weights(&prediction);
+        let (load, store) = self.weights(&prediction, 1.0);
         let by_weights = self.by_weights(&prediction.shares, load, store).map(BytesPerSecond);
         let [load_policy, store_policy] = [load, store].map(|split| Some(self.policy(split?)));
         let gains = Vec::new();
@@ -127,21 +127,31 @@ impl HybridPair {
         }
     }
 
-    /// The weights of all buffers for a prediction with one share of all of them.
-    pub fn weights_of_all(&self, prediction: &HybridPrediction) -> Option<PageSplit> {
-        let (load, store) = self.weights(prediction);
+    /// The weights of all buffers for a prediction with one share of all of them, of which at most
+    /// `most_fast` finds room in the fast memory.
+    pub fn weights_of_all(
+        &self,
+        prediction: &HybridPrediction,
+        most_fast: f64,
+    ) -> Option<PageSplit> {
+        let (load, store) = self.weights(prediction, most_fast);
         load.or(store)
     }
 
     /// The weights nearest to the shares, or a little farther ones where those fall on the wrong
     /// side of a jump.
-    fn weights(&self, prediction: &HybridPrediction) -> (Option<PageSplit>, Option<PageSplit>) {
+    fn weights(
+        &self,
+        prediction: &HybridPrediction,
+        most_fast: f64,
+    ) -> (Option<PageSplit>, Option<PageSplit>) {
         let shares = &prediction.shares;
         let near = |is_there: bool, share: f64| -> Vec<Option<PageSplit>> {
             if !is_there {
                 return vec![None];
             }
-            nearest_weights(share).take(LOOKED_AT).map(Some).collect()
+            let fitting = nearest_weights(share).filter(|it| it.fast_share() <= most_fast);
+            fitting.take(LOOKED_AT).map(Some).collect()
         };
         let value = |load, store| self.by_weights(shares, load, store).unwrap_or(0.0);
         let is_enough = |found: f64| found >= prediction.lowest.0 * (1.0 - NO_COST);

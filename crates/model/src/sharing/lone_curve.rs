@@ -106,7 +106,7 @@ impl LoneCurve {
             return Some(0.0);
         }
         if let Some(point) = self.measured(threads) {
-            return Some(point.sum.relative_reach());
+            return (point.sum.value.0 > 0.0).then(|| point.sum.relative_reach());
         }
         let (Some(below), Some(above)) = self.neighbours(threads) else { return None };
         let is_near = above.threads <= below.threads.saturating_mul(WIDEST_GAP);

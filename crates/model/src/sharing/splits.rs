@@ -115,9 +115,8 @@ impl ProcessSplit {
 
     /// How far that can be off, a fraction; `None` where it is not known.
     pub fn room(&self, work: WorkSharing) -> Option<f64> {
-        let Estimate { value, interval, .. } = self.figure(work);
-        let [low, high] = interval.filter(|_| value.0 > 0.0)?;
-        Some(half(value.0, (low.0, high.0)))
+        let figure = self.figure(work);
+        (figure.interval.is_some() && figure.value.0 > 0.0).then(|| figure.relative_reach())
     }
 
     /// Whether it is better than another one by more than both can be off.
@@ -175,8 +174,7 @@ impl SharedGrid {
         }
         // Few rounds say little of their own scatter: what the law is off on totals is made of it
         // too.
-        let [low, high] = figure.ends();
-        let own = (figure.value.0 > 0.0).then(|| half(figure.value.0, (low.0, high.0)));
+        let own = (figure.value.0 > 0.0).then(|| figure.relative_reach());
         let of_law = self.fit.left_out.map(|residual| 2.0 * residual.total);
         let room = own.zip(of_law).map(|(own, of_law)| own.max(of_law));
         Some(Estimate { cases: figure.cases.clone(), ..around(figure.value.0, room) })
@@ -300,8 +298,4 @@ impl SharedGrid {
         };
         figure.is_finite().then_some(figure)
     }
-}
-
-fn half(middle: f64, (low, high): (f64, f64)) -> f64 {
-    (high - middle).max(middle - low) / middle
 }
