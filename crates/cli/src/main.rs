@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     };
     output::set_verbosity(arguments.quiet, arguments.verbose);
     output::colour(arguments.color);
+    outlive_file_limits();
     match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);
@@ -41,4 +42,13 @@ fn main() -> ExitCode {
             status.into()
         }
     }
+}
+
+/// A file that may grow no further (`ulimit -f`) is told by the write that fails, and does not end
+/// the program. A handler, unlike an ignored signal, is not what started programs inherit.
+fn outlive_file_limits() {
+    use std::sync::{Arc, atomic::AtomicBool};
+    // Where it cannot be watched, it ends the program as before.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .ok();
 }

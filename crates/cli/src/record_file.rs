@@ -95,7 +95,8 @@ pub fn read_by<T, E: Error + Send + Sync + 'static>(
 pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Record)> {
     let newest = || newest(&host_name());
     let path = named.map(Path::to_path_buf).map_or_else(newest, Ok)?;
-    let record = read(&path)?;
+    let mut record = read(&path)?;
+    record.is_newest = named.is_none();
     note_torn(&record);
     Ok((path, record))
 }

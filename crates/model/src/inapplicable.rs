@@ -210,6 +210,16 @@ pub fn adding_command(record: &Record, experiments: &[Experiment], suite: Suite)
     format!("nearfar characterize{machine} --suite {} --only {names}", suite.as_str())
 }
 
+/// `command` on a record: without a name where it is the newest, else with its file's; RECORD stands
+/// for one that came another way.
+pub fn command_on(record: &Record, command: &str) -> String {
+    match &record.file {
+        _ if record.is_newest => command.into(),
+        Some(file) => format!("{command} {}", shell_path(&file.display().to_string())),
+        None => format!("{command} RECORD"),
+    }
+}
+
 /// The command that goes on with a record.
 pub fn resuming_command(record: &Record) -> String {
     let out = record

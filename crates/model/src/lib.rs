@@ -108,7 +108,7 @@ pub use hybrid::{
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, hybrid_points};
-pub use inapplicable::{Inapplicable, measuring_command, resuming_command};
+pub use inapplicable::{Inapplicable, command_on, measuring_command, resuming_command};
 pub use latency::{
     CurveAnswer, CurveFamily, CurvePlace, CurveQuestion, FIRMWARE_ROOM, FactorSpan, FamilyLaw,
     FamilyShare, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee, LatencyLaw, LevelLatency,

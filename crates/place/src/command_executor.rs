@@ -223,7 +223,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::command_run::run_once;
+    use crate::command_run::{NotRun, run_once};
 
     fn case(program: &str, arguments: &[&str]) -> Case {
         let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
@@ -402,10 +402,13 @@ mod tests {
         };
         assert!(of("true").is_ok());
         let failed = of("echo no disk; exit 7").unwrap_err();
-        assert!(failed.contains("status 7") && failed.contains("no disk"), "{failed}");
-        let forked = of("sleep 5 >&- 2>&- &").unwrap_err();
+        let words = failed.to_string();
+        assert!(words.contains("status 7") && words.contains("no disk"), "{words}");
+        assert!(matches!(failed, NotRun::Failed { status, .. } if status.code() == Some(7)));
+        let forked = of("sleep 5 >&- 2>&- &").unwrap_err().to_string();
         assert!(forked.contains("go on"), "{forked}");
-        assert!(run_once(case("/no/such", &[]).command().unwrap(), &Interrupt::default()).is_err());
+        let missing = run_once(case("/no/such", &[]).command().unwrap(), &Interrupt::default());
+        assert!(matches!(missing, Err(NotRun::NotStarted { .. })), "{missing:?}");
     }
 
     /// The streams of a case run before its program and beside it, counted each time.

@@ -1,6 +1,7 @@
 //! One run of a program under a binding, from its start to its end.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -41,19 +42,44 @@ pub(crate) struct Ended {
     pub cpus: CpuSet,
 }
 
+/// Why a run of a program has no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRun {
+    #[error("cannot start {program}: {error}")]
+    NotStarted { program: String, error: io::Error },
+    /// It ended in failure; the text has its last lines.
+    #[error("{text}")]
+    Failed { status: ExitStatus, text: String },
+    /// The kernel refused its binding, it ran for too long, or what it started outlived it.
+    #[error("{}", .0.text)]
+    Refused(Reason),
+    /// This program was asked to end.
+    #[error("it was ended while it ran")]
+    Interrupted { signal: Option<i32> },
+}
+
+impl From<NotRun> for Failure {
+    fn from(why: NotRun) -> Self {
+        let text = why.to_string();
+        match why {
+            NotRun::NotStarted { .. } | NotRun::Failed { .. } => {
+                Self::Refused(Reason { code: ReasonCode::CommandFailed, text })
+            }
+            NotRun::Refused(reason) => Self::Refused(reason),
+            NotRun::Interrupted { .. } => Self::Interrupted,
+        }
+    }
+}
+
 /// How long a program runs, by a run whose figures do not count otherwise.
 ///
 /// # Errors
-/// Why there is no such run, in words: it fails, or what it started outlives it, so that its time is
-/// not that of its work.
-pub fn run_once(command: &Command, interrupt: &Interrupt) -> Result<Duration, String> {
+/// It fails, or what it started outlives it, so that its time is not that of its work.
+pub fn run_once(command: &Command, interrupt: &Interrupt) -> Result<Duration, NotRun> {
     let mark = format!("{MARK}={}", std::process::id());
     let mut marked = command.clone();
     marked.environment.insert(MARK.into(), std::process::id().to_string());
-    let ended = run_command(&marked, None, interrupt).map_err(|why| match why {
-        Failure::Refused(reason) => reason.text,
-        Failure::Interrupted => "it was ended before its first run had".into(),
-    })?;
+    let ended = run_command(&marked, None, interrupt)?;
     // What is about to end with it may.
     std::thread::sleep(FIRST_LOOK);
     let is_marked = |pid: &u32| {
@@ -64,12 +90,15 @@ pub fn run_once(command: &Command, interrupt: &Interrupt) -> Result<Duration, St
     let left: Vec<String> = all.iter().filter(|it| is_marked(it)).map(u32::to_string).collect();
     match left.is_empty() {
         true => Ok(ended.took),
-        false => Err(format!(
-            "{} ended while processes that it started go on ({}): its time is not that of its work; \
-             start what works in the foreground",
-            command.label,
-            left.join(", ")
-        )),
+        false => {
+            let text = format!(
+                "{} ended while processes that it started go on ({}): its time is not that of its \
+                 work; start what works in the foreground",
+                command.label,
+                left.join(", ")
+            );
+            Err(refused(ReasonCode::CommandFailed, text))
+        }
     }
 }
 
@@ -85,7 +114,7 @@ pub(crate) fn run_command(
     command: &Command,
     timeout: Option<Duration>,
     interrupt: &Interrupt,
-) -> Result<Ended, Failure> {
+) -> Result<Ended, NotRun> {
     let mut start = std::process::Command::new(&command.program);
     start.args(&command.arguments).envs(&command.environment).stdin(Stdio::null());
     // A group of its own, so that it can be ended with its children.
@@ -95,8 +124,7 @@ pub(crate) fn run_command(
     let (mut child, _) =
         launch(&mut start, &command.binding, false, None).map_err(|why| match why {
             NotLaunched::Program(error) => {
-                let text = format!("cannot start {}: {error}", command.program);
-                refused(ReasonCode::CommandFailed, text)
+                NotRun::NotStarted { program: command.program.clone(), error }
             }
             NotLaunched::Lost(losses) => {
                 let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
@@ -152,15 +180,15 @@ pub(crate) fn run_command(
     })?;
     if !status.success() {
         let text = format!("{} {}; {}", command.label, in_words(status), last_lines(&output));
-        return Err(refused(ReasonCode::CommandFailed, text));
+        return Err(NotRun::Failed { status, text });
     }
     let pages = seen.pages();
     let Seen { cpus, shared, .. } = seen;
     Ok(Ended { took: at.saturating_duration_since(began), output, pages, shared, cpus })
 }
 
-fn refused(code: ReasonCode, text: String) -> Failure {
-    Failure::Refused(Reason { code, text })
+fn refused(code: ReasonCode, text: String) -> NotRun {
+    NotRun::Refused(Reason { code, text })
 }
 
 fn why_give_up(
@@ -168,9 +196,9 @@ fn why_give_up(
     ran: Duration,
     timeout: Option<Duration>,
     interrupt: &Interrupt,
-) -> Option<Failure> {
+) -> Option<NotRun> {
     if interrupt.is_set() {
-        return Some(Failure::Interrupted);
+        return Some(NotRun::Interrupted { signal: interrupt.signal() });
     }
     let timeout = timeout.filter(|timeout| ran >= *timeout)?;
     let text = format!(

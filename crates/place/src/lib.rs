@@ -50,7 +50,7 @@ mod watch;
 mod weights;
 
 pub use command_executor::CommandExecutor;
-pub use command_run::run_once;
+pub use command_run::{NotRun, run_once};
 pub use file_list::{
     FileChange, FileKind, FileList, FileMemory, FileUser, ListedFile, StayedPages, WhyStayed,
 };

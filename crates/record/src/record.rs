@@ -40,6 +40,8 @@ pub struct Record {
     /// The file that it was read from, for commands that would add to it; `None` where it came
     /// another way.
     pub file: Option<PathBuf>,
+    /// Whether it is this host's newest, which commands find without a name.
+    pub is_newest: bool,
     /// The header's inputs as they were written; `None` where nothing was added since.
     begun_with: Option<Inputs>,
     additions: Vec<Addition>,
@@ -82,6 +84,7 @@ impl Record {
             sealing: Sealing::Fits,
             seal: None,
             file: None,
+            is_newest: false,
             begun_with: None,
             additions: Vec::new(),
         }

@@ -135,7 +135,7 @@ impl<'a> CachedFile<'a> {
     /// # Errors
     /// When the kernel refuses to map it, or does not say where its pages are.
     pub fn pages(&self) -> Result<CachedPages, Refusal> {
-        Self::count(self.windows())
+        self.count(self.windows())
     }
 
     /// The same of parts of it, as many and as long as these, that lie irregularly; of all of it where
@@ -156,10 +156,11 @@ impl<'a> CachedFile<'a> {
             u64::try_from((u128::from(fraction) * u128::from(all)) >> 64).unwrap_or(0)
         };
         let offsets = (1..=parts).map(|number| place(number) * part_bytes);
-        Self::count(offsets.map(|offset| self.window(offset, part_bytes)))
+        self.count(offsets.map(|offset| self.window(offset, part_bytes)))
     }
 
     fn count(
+        &self,
         windows: impl Iterator<Item = Result<(Window, Vec<AddressRange>), Refusal>>,
     ) -> Result<CachedPages, Refusal> {
         let mut found = CachedPages { huge: Some(0), dirty: Some(0), ..CachedPages::default() };
@@ -168,6 +169,10 @@ impl<'a> CachedFile<'a> {
             if !resident.is_empty() {
                 found.count(window.range())?;
             }
+        }
+        if self.store != FileStore::Storage {
+            // There is no disk that it is to reach.
+            found.dirty = Some(0);
         }
         Ok(found)
     }

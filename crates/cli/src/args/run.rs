@@ -57,8 +57,6 @@ pub struct RunArguments {
     /// With `auto` and `--near`: the record that it goes by; without it the newest one of this host
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "What the program asks, for auto")]
-    pub demand: DemandArguments,
     /// Only on these CPUs: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
     pub cpus: Option<CpuSet>,
@@ -111,6 +109,28 @@ pub struct RunArguments {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+    // Last, since what follows stands below its heading.
+    #[command(flatten, next_help_heading = "What the program asks, for auto")]
+    pub demand: DemandArguments,
+}
+
+impl RunArguments {
+    /// An option that says nothing where it is, and what it is for.
+    pub fn without_effect(&self) -> Option<(&'static str, &'static str)> {
+        let is_auto = matches!(self.placement, PlacementChoice::Auto) && self.near.is_none();
+        let DemandArguments { working_set, threads, load_share, pattern } = &self.demand;
+        let of_auto = [
+            ("--working-set", working_set.is_some()),
+            ("--threads", threads.is_some()),
+            ("--load-share", load_share.is_some()),
+            ("--pattern", pattern.is_some()),
+        ];
+        let of_auto = of_auto.into_iter().find(|&(_, is_given)| is_given && !is_auto);
+        let has_record = self.record.is_some() && !is_auto && self.near.is_none();
+        of_auto
+            .map(|(option, _)| (option, "is for `--placement auto`"))
+            .or(has_record.then_some(("--record", "is for `--placement auto` and `--near`")))
+    }
 }
 
 /// A placement by its text, or the advised one.

@@ -75,7 +75,9 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
     let added = addition.as_ref().map(|inputs| inputs.experiments.clone());
-    let outcome = session.measure(record, rates, addition)?;
+    let mut outcome = session.measure(record, rates, addition)?;
+    outcome.record.file = (!to_stdout).then(|| path.clone());
+    outcome.record.is_newest = arguments.out.is_none() && arguments.append.is_none();
     if let Some(experiments) = added.filter(|_| outcome.addition_left) {
         let names: Vec<&str> = experiments.iter().map(|it| it.as_str()).collect();
         output::note(&format!(

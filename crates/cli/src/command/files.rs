@@ -15,7 +15,7 @@ pub fn run(arguments: &FilesArguments) -> anyhow::Result<ExitStatus> {
     let treatment = match &arguments.place {
         Some(placement) => match deal(placement)? {
             Ok((deal, _)) => FileTreatment::Place(placement.to_string(), deal),
-            Err(losses) => return Ok(complain_of(placement, &losses)),
+            Err(losses) => return Ok(complain_of(placement, losses, "--place ")),
         },
         None if arguments.evict => FileTreatment::Evict,
         None => FileTreatment::Look,
@@ -37,9 +37,11 @@ pub(super) fn usable_nodes() -> usize {
     Usable::of_this_process().nodes.as_ref().map_or(1, |nodes| nodes.iter().count())
 }
 
-/// Says what of a placement cannot be had.
-pub(super) fn complain_of(placement: &Placement, losses: &[Loss]) -> ExitStatus {
-    for loss in losses {
+/// Says what of a placement cannot be had; `option` is what stands before one here, where `run` has
+/// `--placement`.
+pub(super) fn complain_of(placement: &Placement, losses: Vec<Loss>, option: &str) -> ExitStatus {
+    for mut loss in losses {
+        loss.remedy = loss.remedy.map(|remedy| remedy.replace("--placement ", option));
         output::say(&format!("nearfar: {placement}: cannot have {loss}"));
     }
     ExitStatus::Refused

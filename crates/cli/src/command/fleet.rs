@@ -1,14 +1,16 @@
 //! `fleet`: many machines, measured by what starts them and compared by their folder.
 
+use std::collections::BTreeSet;
 use std::path::absolute;
 
 use anyhow::{Context, bail};
 use nearfar_document::{fleet_answer, fleet_drift_answer};
 use nearfar_fleet::{
-    FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineSummary, Manifest,
-    RunFolder, ToldVerdict, Verdict, VerdictKind, expand_hosts,
+    Engine, FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineSummary,
+    Manifest, RunFolder, ToldVerdict, Verdict, VerdictKind, expand_hosts,
 };
 use nearfar_measure::now_utc;
+use nearfar_units::format_duration;
 
 use super::fleet_report;
 use super::run_member::name_of_this_machine;
@@ -39,7 +41,17 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
         Some(program) => program.clone(),
         None => std::env::current_exe()?.display().to_string(),
     };
-    let budget = arguments.budget.as_secs().max(1);
+    let FleetPlanArguments { image, claim, engine, .. } = arguments;
+    let of_containers = [("--image", image.is_some()), ("--claim", claim.is_some())];
+    if let Some((option, _)) = of_containers.into_iter().find(|&(_, is_given)| is_given)
+        && *engine != Engine::Kubernetes
+    {
+        bail!("{option} is for --engine kubernetes: leave it out, or start the run there");
+    }
+    let budget = arguments.budget.as_secs();
+    if budget == 0 {
+        bail!("--budget {}: give each machine a second or more", format_duration(arguments.budget));
+    }
     let mut of_task = vec!["--budget".into(), format!("{budget}s")];
     of_task.extend(arguments.arguments.iter().cloned());
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
@@ -105,6 +117,14 @@ fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
              the newest among them",
             one.display()
         );
+    }
+    let mut seen = BTreeSet::new();
+    let twice = arguments.folders.iter().find(|folder| {
+        let named = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+        !seen.insert(named)
+    });
+    if let Some(folder) = twice {
+        bail!("{} is named twice, and would count as two runs: name it once", folder.display());
     }
     let folders: Vec<RunFolder> =
         arguments.folders.iter().map(|folder| RunFolder::new(folder)).collect();

@@ -17,7 +17,7 @@ pub fn run(arguments: &MoveArguments) -> anyhow::Result<ExitStatus> {
     let placement = &arguments.placement;
     let (deal, cpus) = match deal(placement)? {
         Ok(found) => found,
-        Err(losses) => return Ok(complain_of(placement, &losses)),
+        Err(losses) => return Ok(complain_of(placement, losses, "")),
     };
     let question = MoveQuestion {
         pid: arguments.pid,

@@ -10,7 +10,7 @@ use nearfar_model::{
     Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, RecordFigures, bound, class_shares,
     classes, fit_profile, home_family,
 };
-use nearfar_place::{ProfileOrigin, profile_process, profile_program};
+use nearfar_place::{NotRun, ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{AnyProfile, ClassShares, Profile, ProgramProfile, Record};
 
 use super::pressure::{self, Shares};
@@ -52,13 +52,31 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
 
 /// The program in turns alone and beside threads that load its memory.
 fn under_pressure(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
-    let out = find_out(arguments)?;
-    let machine = live_machine::read_to_measure()?;
-    let shares = Shares::of(&machine, arguments.cpus.as_ref())?;
-    // Before an hour of runs: without a law they say nothing.
-    let family = pressure::family_of(arguments, &machine, &shares)?;
-    let program = pressure::program_of(&arguments.command)?;
-    let outcome = pressure::measure(arguments, program, machine, &shares)?;
+    let prepare = || {
+        let out = find_out(arguments)?;
+        let machine = live_machine::read_to_measure()?;
+        let shares = Shares::of(&machine, arguments.cpus.as_ref())?;
+        // Before an hour of runs: without a law they say nothing.
+        let family = pressure::family_of(arguments, &machine, &shares)?;
+        Ok((out, machine, shares, family, pressure::program_of(&arguments.command)?))
+    };
+    let (out, machine, shares, family, program) = match prepare() {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            output::complain(&error);
+            return Ok(ExitStatus::NotStarted);
+        }
+    };
+    let outcome = match pressure::measure(arguments, program, machine, &shares) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let Some(status) = error.downcast_ref().and_then(status_of_first_run) else {
+                return Err(error);
+            };
+            output::complain(&error);
+            return Ok(status);
+        }
+    };
     if let Some(signal) = outcome.interrupted_by {
         return Ok(ExitStatus::Interrupted(signal));
     }
@@ -70,6 +88,16 @@ fn under_pressure(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     }
     let told = || program_answer(&profile, bound_at(&profile, Ok(&family)));
     output::answer(arguments.form(), &profile, told)
+}
+
+/// The status where a program's first run says nothing.
+fn status_of_first_run(why: &NotRun) -> Option<ExitStatus> {
+    match why {
+        NotRun::NotStarted { error, .. } => Some(status_of_start(error)),
+        NotRun::Failed { status, .. } => Some(ExitStatus::OfProgram(status_number(*status))),
+        NotRun::Refused(_) => None,
+        NotRun::Interrupted { signal } => signal.map(ExitStatus::Interrupted),
+    }
 }
 
 /// What a program's time depends on where it ran.

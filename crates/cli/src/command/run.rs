@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus as ProgramStatus};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::CommandFactory;
 use nearfar_document::run_answer;
 use nearfar_machine::{CpuSet, MemoryPolicy};
@@ -30,7 +30,11 @@ use crate::{live_machine, output, record_file};
 /// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
 pub fn run(arguments: &RunArguments) -> ExitStatus {
     let is_each = arguments.each_node || arguments.each_package;
-    let done = if is_each { run_instances(arguments) } else { start(arguments) };
+    let done = match arguments.without_effect() {
+        Some((option, is_for)) => Err(anyhow!("{option} {is_for}: leave it out, or place by it")),
+        None if is_each => run_instances(arguments),
+        None => start(arguments),
+    };
     done.unwrap_or_else(|error| {
         output::complain(&error);
         ExitStatus::NotStarted
@@ -375,6 +379,9 @@ impl AskedReport {
     /// When it could not be written: nothing has started yet.
     pub fn of(arguments: &RunArguments) -> anyhow::Result<Option<Self>> {
         let Some(Some(path)) = &arguments.report else { return Ok(None) };
+        if path.as_os_str() == "-" {
+            bail!("--report names a file; what is run may write to standard output itself");
+        }
         if let Some(record) = &arguments.record {
             record_file::refuse_replacing(record, path, "--report")?;
         }

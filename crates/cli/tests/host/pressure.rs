@@ -28,16 +28,17 @@ fn a_program_is_run_beside_loads_or_it_is_said_why_not() {
         let output = run(nearfar().args(measure).arg(path).args(["--window", "5ms"]));
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
-    let refused = |record: &Path, program: &[&str], why: &str| {
+    let refused = |record: &Path, program: &[&str], status: i32, why: &str| {
         let output = pressed(record, program);
-        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
         assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
     };
-    refused(&without, &["true"], "measures it");
-    refused(&record, &["sh", "-c", "echo no disk; exit 7"], "no disk");
-    refused(&record, &["true"], "give it work");
-    refused(&record, &["sh", "-c", "sleep 2 >&- 2>&- & sleep 0.2"], "go on");
-    refused(&record, &["/no/such/program"], "/no/such/program");
+    refused(&without, &["true"], 125, "measures it");
+    refused(&record, &["sh", "-c", "echo no disk; exit 7"], 7, "no disk");
+    refused(&record, &["true"], 2, "give it work");
+    refused(&record, &["sh", "-c", "sleep 2 >&- 2>&- & sleep 0.2"], 2, "go on");
+    refused(&record, &["/no/such/program"], 127, "/no/such/program");
+    refused(&record, &["/etc/passwd"], 126, "/etc/passwd");
 
     let output = pressed(&record, &["sleep", "0.15"]);
     let said = text(&output.stderr);

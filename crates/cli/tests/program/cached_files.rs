@@ -39,7 +39,7 @@ fn files_are_looked_at_placed_and_evicted() {
     let (seen, status) = list(folder.path(), &[]);
     assert_eq!((in_memory(&seen), status), (2 * BYTES, Some(0)), "{seen:#}");
     let said = run(nearfar().arg("files").arg(folder.path()));
-    assert!(text(&said.stdout).starts_with("8 MiB of 8 MiB of 2 files in memory"), "{said:?}");
+    assert!(text(&said.stdout).starts_with("All of 2 files in memory (8 MiB)"), "{said:?}");
 
     let (placed, status) = list(folder.path(), &["--place", "interleave"]);
     assert_eq!((in_memory(&placed), status), (2 * BYTES, Some(0)), "{placed:#}");
@@ -82,5 +82,9 @@ fn what_cannot_be_is_refused() {
     refuse(&mut files(&["/bin", "--place", "local"]), 2, &["names no nodes"]);
     refuse(&mut files(&["/bin", "--place", "everywhere"]), 2, &["not a placement"]);
     refuse(&mut files(&["/bin", "--place", "bind:0", "--evict"]), 2, &["--evict"]);
-    refuse(&mut files(&["/bin", "--place", "bind:1000"]), 3, &["bind:1000: cannot have"]);
+    refuse(
+        &mut files(&["/bin", "--place", "bind:1000"]),
+        3,
+        &["bind:1000: cannot have", "; try --place bind:"],
+    );
 }

@@ -138,6 +138,23 @@ fn plan(run_folder: &Path, more: &[&str]) -> String {
     text(&output.stdout)
 }
 
+/// A plan that could not be what was meant expects no machine.
+#[test]
+fn a_plan_holds_what_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    for (words, says) in [
+        ("--engine slurm --machines n[1-2] --image site/nearfar", "--image is for --engine"),
+        ("--engine pdsh --machines n1 --claim shared", "--claim is for --engine kubernetes"),
+        ("--engine slurm --machines n1 --budget 0s", "a second or more"),
+    ] {
+        let mut command = nearfar();
+        command.args(["fleet", "plan", "--run"]).arg(&run).args(words.split(' '));
+        refuse(&mut command, 2, &[says]);
+        assert!(!run.exists(), "{words}");
+    }
+}
+
 #[test]
 fn a_slow_machine_is_named_measured_again_and_told_to_health_checks() {
     let fleet = Fleet::new();
@@ -355,6 +372,10 @@ fn runs_are_compared_over_time_and_written_in_every_form() {
     let one = run(nearfar().args(["fleet", "drift"]).arg(fleet.run()));
     assert_eq!(one.status.code(), Some(2), "{one:?}");
     assert!(text(&one.stderr).contains("is one run"), "{one:?}");
+    let same = fleet.run().join("..").join(fleet.run().file_name().unwrap());
+    let mut twice = nearfar();
+    twice.args(["fleet", "drift"]).arg(fleet.run()).arg(same);
+    refuse(&mut twice, 2, &["is named twice"]);
     let output = run(nearfar().args(["fleet", "drift", "--json"]).arg(fleet.run()).arg(&later));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let drift: Value = serde_json::from_slice(&output.stdout).unwrap();

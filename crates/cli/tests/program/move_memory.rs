@@ -76,7 +76,7 @@ fn what_cannot_be_moved_is_refused() {
     refuse(&mut moved("all", &["interleave"]), 2, &["--pid"]);
     refuse(&mut moved(&pid, &["local"]), 2, &["names no nodes"]);
     refuse(&mut moved(&pid, &["everywhere"]), 2, &["not a placement"]);
-    refuse(&mut moved(&pid, &["bind:1000"]), 3, &["bind:1000: cannot have"]);
+    refuse(&mut moved(&pid, &["bind:1000"]), 3, &["bind:1000: cannot have", "; try bind:"]);
     refuse(&mut moved(&pid, &[]), 2, &["PLACEMENT"]);
     for (rate, said) in [("0GB/s", "1MB/s or more"), ("999KB/s", "no unit"), ("fast", "number")] {
         refuse(&mut moved(&pid, &["interleave", "--rate", rate]), 2, &["--rate", said]);

@@ -285,6 +285,10 @@ fn a_mistyped_option_is_no_program() {
         (&["--cpu", "0"], "'--cpus'"),
         (&["--quite"], "'--quiet'"),
         (&["-x"], "unexpected argument '-x'"),
+        // What says nothing where it stands is no better.
+        (&["--placement", "spread", "--threads", "4"], "--threads is for `--placement auto`"),
+        (&["--near", "rank", "--pattern", "shared"], "--pattern is for `--placement auto`"),
+        (&["--record", "r.jsonl"], "--record is for `--placement auto` and `--near`"),
     ] {
         let output = run(options, &["touch", mark]);
         let said = text(&output.stderr);

@@ -125,8 +125,47 @@ fn no_command_writes_over_the_record_that_it_reads() {
         refuse(&mut command, status, &["is the record itself; choose another file with"]);
         assert_eq!(fs::read(&path).unwrap(), before, "{words}");
     }
-    let mut command = nearfar();
-    command.args(["record", "scrub", "r.jsonl", "-o", "-"]).current_dir(folder.path());
-    refuse(&mut command, 2, &["name a file with --out"]);
-    assert!(!folder.path().join("-").exists());
+    for (words, status, says) in [
+        ("record scrub r.jsonl -o -", 2, "name a file with --out"),
+        ("run --report=- -- true", 125, "--report names a file"),
+        ("run --report=- --each-node -- true", 125, "--report names a file"),
+    ] {
+        let mut command = nearfar();
+        command.args(words.split(' ')).current_dir(folder.path());
+        refuse(&mut command, status, &[says]);
+        assert!(!folder.path().join("-").exists());
+    }
+}
+
+/// Whoever gave a record's name gets it back in what to type next: without it that is the newest record
+/// of this host, another one or none.
+#[test]
+fn next_commands_name_the_record() {
+    let folder = folder_with_record();
+    for words in ["show r.jsonl", "model r.jsonl"] {
+        let said = sh(folder.path(), &format!("$nearfar {words}"));
+        assert!(said.contains("nearfar advise r.jsonl"), "{said}");
+    }
+    let said = sh(folder.path(), "$nearfar show - < r.jsonl");
+    assert!(said.contains("nearfar advise RECORD"), "{said}");
+    let simulate = "$nearfar characterize --simulate amd-2p --suite quick --only pairs";
+    let said = sh(folder.path(), &format!("{simulate} --out 'a b.jsonl'"));
+    assert!(said.contains("nearfar report 'a b.jsonl' -o FILE.html"), "{said}");
+}
+
+/// `ulimit -f` ended the program by SIGXFSZ, and nobody knew why or what was kept.
+#[test]
+fn a_limit_on_files_is_told() {
+    let folder = folder_with_record();
+    let limited = |words: &str| {
+        let mut command = std::process::Command::new("sh");
+        let script = format!("ulimit -f 96; exec {} {words}", env!("CARGO_BIN_EXE_nearfar"));
+        command.args(["-c", &script]).current_dir(folder.path());
+        command
+    };
+    let measure = "characterize --simulate amd-4p --suite quick --out cut.jsonl";
+    refuse(&mut limited(measure), 3, &["cut.jsonl", "File too large"]);
+    let shown = run(nearfar().current_dir(folder.path()).args(["show", "cut.jsonl"]));
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    refuse(&mut limited("report r.jsonl -o r.html"), 2, &["r.html", "File too large"]);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nearfar_model::ModelChoices;
+use nearfar_model::{ModelChoices, command_on};
 use nearfar_record::{Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl MeasuredRecord {
     /// For people: what was measured, what it says, and where it is.
     pub fn answer(&self, record: &Record) -> Answer {
         let sources = Sources::with_models(record, &ModelChoices::default(), &[]);
-        let counts = self.counts();
+        let counts = self.counts(record);
         let counts = (!counts.is_empty()).then(|| Part::words("", counts));
         let path = Part::words("record  ", &self.record);
         first_screen(&sources)
@@ -54,14 +54,17 @@ impl MeasuredRecord {
             .and(
                 Shown::Always,
                 Part::Next(vec![
-                    ("nearfar advise".into(), "where to put a program".into()),
-                    ("nearfar report -o FILE.html".into(), "the whole picture as a page".into()),
+                    (command_on(record, "nearfar advise"), "where to put a program".into()),
+                    (
+                        command_on(record, "nearfar report") + " -o FILE.html",
+                        "the whole picture as a page".into(),
+                    ),
                 ]),
             )
     }
 
     /// What has no figure; empty where all has.
-    fn counts(&self) -> String {
+    fn counts(&self, record: &Record) -> String {
         let missing = self.cases.saturating_sub(self.measured);
         let said = [
             (missing, "not measured"),
@@ -74,10 +77,8 @@ impl MeasuredRecord {
             return String::new();
         }
         let planned = count(self.cases, "case");
-        format!(
-            "{planned} planned, {}: nearfar show --experiment EXPERIMENT says why.",
-            said.join(", ")
-        )
+        let show = command_on(record, "nearfar show");
+        format!("{planned} planned, {}: {show} --experiment EXPERIMENT says why.", said.join(", "))
     }
 }
 

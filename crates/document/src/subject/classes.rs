@@ -24,12 +24,34 @@ pub(crate) fn answer(model: &Classes) -> Option<String> {
             "Every pair of cores and memory node that was measured is alike: {best} ({judged})."
         ));
     }
+    if model.rule.per_group {
+        return answer_per_group(model);
+    }
     Some(format!(
         "Pairs of cores and memory node fall into {} bandwidth classes: the fastest reaches {best}, \
          the slowest {}, {} of it ({judged}).",
         classes.len(),
         rate(last.max).words(),
         format_significant(last.alpha_relative, 2)
+    ))
+}
+
+/// Of groups that are classed each by itself.
+fn answer_per_group(model: &Classes) -> Option<String> {
+    let sizes = model.sets.iter().map(|set| set.classes.len());
+    let classes = match (sizes.clone().min()?, sizes.max()?) {
+        (1, 1) => "one bandwidth class".into(),
+        (least, most) if least == most => format!("{most} bandwidth classes"),
+        (least, most) => format!("{least} to {most} bandwidth classes"),
+    };
+    let slowest = all(model).map(|(_, class)| class);
+    let slowest = slowest.min_by(|a, b| a.alpha_relative.total_cmp(&b.alpha_relative))?;
+    let judged = judged(model);
+    Some(format!(
+        "Each group of CPUs has {classes} of memory nodes: the slowest reaches {} of its group's \
+         fastest, {} ({judged}).",
+        format_significant(slowest.alpha_relative, 2),
+        rate(slowest.max).words()
     ))
 }
 

@@ -98,7 +98,18 @@ fn sentence(list: &FileList) -> String {
         },
         _ => {
             let length: u64 = list.files.iter().filter_map(|file| file.bytes).sum();
-            let of = format!("{} of {} of {files} in memory", Bytes(in_memory), Bytes(length));
+            // What is in memory is whole pages, more than a file's own bytes.
+            let is_whole = |file: &ListedFile| {
+                file.in_memory
+                    .as_ref()
+                    .map(FileMemory::bytes)
+                    .zip(file.bytes)
+                    .is_some_and(|(a, b)| a >= b)
+            };
+            let of = match list.files.iter().all(is_whole) {
+                true => format!("All of {files} in memory ({})", Bytes(in_memory)),
+                false => format!("{} of {} of {files} in memory", Bytes(in_memory), Bytes(length)),
+            };
             match most(&by_node, 1).first() {
                 Some((node, share)) => {
                     format!("{of}, {} of it on node {node}.", percent_words(*share))

@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{FittedModel, ModelKind, Unavailable};
+use nearfar_model::{FittedModel, ModelKind, Unavailable, command_on};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -35,9 +35,10 @@ pub fn model_answer(record: &Record, model: &FittedModel) -> Answer {
         FittedModel::Exchange(model) => {
             let section = exchange::section(model);
             let section = section.map(|it| Answer::default().and_section(it, FIRST_ROWS));
-            section
-                .unwrap_or_default()
-                .and_next([("nearfar report RECORD -o FILE.html", "every pair of CPUs as a map")])
+            section.unwrap_or_default().and_next([(
+                (command_on(record, "nearfar report") + " -o FILE.html").as_str(),
+                "every pair of CPUs as a map",
+            )])
         }
         other => section_of(other, &who)
             .map(|section| Answer::default().and_section(section, FIRST_ROWS))
@@ -140,9 +141,11 @@ impl ModelsOfRecord {
             let answer = answer.and_all(Shown::Full, [Part::Gap, title]);
             answer.and_all(Shown::Full, model_answer(record, model).full())
         });
+        let one = command_on(record, "nearfar model") + " NAME";
+        let advise = command_on(record, "nearfar advise");
         let next = [
-            ("nearfar model RECORD NAME", "one model: its tables, errors and advice"),
-            ("nearfar advise RECORD", "where a program's threads and pages belong"),
+            (one.as_str(), "one model: its tables, errors and advice"),
+            (advise.as_str(), "where to put a program"),
         ];
         whole.and_all(Shown::Full, [Part::Gap]).and_all(Shown::Full, lacking).and_next(next)
     }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use nearfar_model::{
     ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, MessageFigures, Mix, ModelChoices,
     ModelKind, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures,
-    chases, exchanges, hand_overs, hybrid_points, links, messages, mixes, network as network_of,
-    pairs, resuming_command, roofs, scaling, sharing_grid, transfers, workloads as workloads_of,
+    chases, command_on, exchanges, hand_overs, hybrid_points, links, messages, mixes,
+    network as network_of, pairs, resuming_command, roofs, scaling, sharing_grid, transfers,
+    workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
@@ -157,10 +158,11 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         if choice.remarks {
             return remarks(&sources);
         }
+        let on = |command, options| command_on(record, command) + options;
         return first_screen(&sources).and_next([
-            ("nearfar show --full", "every table; --experiment for one experiment's"),
-            ("nearfar model", "what the figures mean"),
-            ("nearfar advise", "where to put a program"),
+            (on("nearfar show", " --full").as_str(), "every table; --experiment for one"),
+            (on("nearfar model", "").as_str(), "what the figures mean"),
+            (on("nearfar advise", "").as_str(), "where to put a program"),
         ]);
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
@@ -179,7 +181,10 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
     if choice.experiments.is_empty() {
         report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
     } else if chosen.is_empty() {
-        answer.and_gap().and_says("The record holds nothing of it: nearfar show --full says why.")
+        let whole = command_on(record, "nearfar show");
+        answer
+            .and_gap()
+            .and_says(format!("The record holds nothing of it: {whole} --full says why."))
     } else {
         chosen.into_iter().fold(answer, Answer::and_full_section)
     }
@@ -207,7 +212,7 @@ pub(super) fn first_screen(sources: &Sources<'_>) -> Answer {
         .and_all(Shown::Always, exchange_part(sources))
         .and_all(Shown::Always, network_part(sources))
         .and_answer(programs(sources))
-        .and_all(Shown::Always, document.health.as_ref().map(health_part))
+        .and_all(Shown::Always, document.health.as_ref().map(|it| health_part(it, sources.record)))
 }
 
 /// How long CPUs take to hand a cache line over, where the record has it.
@@ -275,7 +280,7 @@ pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)
 }
 
 /// What is wrong; how many remarks there are besides.
-fn health_part(health: &Health) -> Part {
+fn health_part(health: &Health, record: &Record) -> Part {
     let emphasis = match health.standing {
         Standing::Failed => Emphasis::Failed,
         Standing::Warning => Emphasis::Caution,
@@ -284,7 +289,8 @@ fn health_part(health: &Health) -> Part {
     };
     let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
     let worst = worst.map_or_else(String::new, |check| format!(": {}", check.finding));
-    let words = format!("{}{worst} (nearfar show --remarks)", health.answer);
+    let remarks = command_on(record, "nearfar show");
+    let words = format!("{}{worst} ({remarks} --remarks)", health.answer);
     Part::Words { first: "Health: ".into(), words, emphasis }
 }
 
