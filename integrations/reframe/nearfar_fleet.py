@@ -1,5 +1,5 @@
 """ReFrame: one job on all idle machines, one process on each, and the verdicts of `nearfar fleet compare` as
-performance variables. It fails where a machine is bad or missing.
+performance variables. It fails where a machine is bad, is to be measured again, is not known or is missing.
 
     reframe -C SITE.py -c nearfar_fleet.py -r [-S nearfar=/path/to/nearfar] [-S options='--budget 60s']
 
@@ -12,6 +12,7 @@ import subprocess
 
 import reframe as rfm
 import reframe.utility.sanity as sn
+from reframe.core.exceptions import SanityError
 from reframe.core.builtins import run_before, sanity_function, variable
 
 
@@ -40,7 +41,9 @@ class NearfarFleet(rfm.RunOnlyRegressionTest):
         if not hasattr(self, '_compared'):
             command = [self.nearfar, 'fleet', 'compare', os.path.join(self.stagedir, 'run'), '--json']
             output = subprocess.run(command, stdout=subprocess.PIPE)
-            # 0: good, 1: bad, 2: not known of some.
+            # 0: good, 1: bad, 2: not known of some; where nothing can be compared it has said why.
+            if not output.stdout:
+                raise SanityError(f'nearfar fleet compare ended with status {output.returncode}')
             self._compared = json.loads(output.stdout)
         return self._compared
 

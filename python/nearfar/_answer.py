@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Answer:
-    """What the program answers: `print` shows what it says to people, `json` what it prints with `--json`."""
+    """What the program answers: `print` shows what it says to people, `json` what it prints with `--json`, of advice with `--full`."""
 
     _json = ""
     _text = ""

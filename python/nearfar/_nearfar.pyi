@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Optional, Union, final
 
@@ -62,24 +62,26 @@ class RankedNode:
         """Seconds / seconds of the best node; 1 without data."""
 
 @final
-class RankedPlaces(Sequence[RankedPlace]):
+class RankedPlaces:
     """Places, the best first; of equal ones the one with the lower position."""
 
     @property
     def absent(self) -> list[tuple[int, int]]:
         """Places that are not ranked, each with a node of which nothing is known from there."""
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> RankedPlace: ...  # type: ignore[override]
+    def __getitem__(self, index: int) -> RankedPlace: ...
+    def __iter__(self) -> Iterator[RankedPlace]: ...
 
 @final
-class RankedNodes(Sequence[RankedNode]):
+class RankedNodes:
     """Nodes, the best first; of equal ones the one with the lower number."""
 
     @property
     def absent(self) -> list[tuple[int, int]]:
         """Places of users, each with a node of which nothing is known from there."""
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> RankedNode: ...  # type: ignore[override]
+    def __getitem__(self, index: int) -> RankedNode: ...
+    def __iter__(self) -> Iterator[RankedNode]: ...
 
 @final
 class Ranking:

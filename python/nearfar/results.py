@@ -453,9 +453,10 @@ class LatencyAdviceLeaveData:
 
 @dataclass(frozen=True)
 class LatencyAdviceKeepTogether:
-    """Put a thread whose accesses wait for each other and its data on one node."""
+    """Put a thread whose accesses wait for each other and its data on one node; whether one pair is worse than all others."""
 
     do: Literal["keep_together"]
+    has_worst: bool
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,22 @@ def test_errors_are_in_the_programs_words(tmp_path: Path, records: list[nearfar.
         records[0].predict_program("@cg.C", read_share=3.0)
     with pytest.raises(nearfar.Error, match="-1 GB/s are no traffic"):
         records[0].predict_program("@cg.C", gb_per_s=-1.0)
+    with pytest.raises(nearfar.Error, match="a share of reads is between 0 and 1, and not 2"):
+        records[0].predict_accesses(read_share=2.0, gb_per_s=5.0)
+    for rate in (-5.0, float("nan"), float("inf")):
+        with pytest.raises(nearfar.Error, match="GB/s are no traffic"):
+            records[0].predict_accesses(read_share=1.0, gb_per_s=rate)
+    with pytest.raises(nearfar.Error, match="copies: 4097 is not between 1 and 4096"):
+        records[0].predict_program("@cg.C", copies=4097)
+    with pytest.raises(nearfar.Error, match="no point is given"):
+        records[0].predict_points()
+    with pytest.raises(nearfar.Error, match="nothing to place"):
+        records[0].advise(working_set=0)
+    with pytest.raises(nearfar.Error, match="no initiator is named"):
+        records[0].advise(initiators=[])
+    for floor in (-1.0, 5.0, float("nan")):
+        with pytest.raises(nearfar.Error, match="from 0 to below 0.5"):
+            records[0].compare(records[0], floor=floor)
     with pytest.raises(nearfar.Error, match="-2 is no rate in GFLOP/s"):
         records[0].predict_points((1.0, -2.0))
     with pytest.raises(nearfar.Error, match="memory node 9 is in no class; .* nodes 0-"):
@@ -145,3 +161,9 @@ def test_a_record_is_read_and_reported(tmp_path: Path) -> None:
         record.report(tmp_path / "report.md")
         assert record.host in (tmp_path / "report.md").read_text()
         assert "<pre>" in record._repr_html_() and str(record)
+        # What was measured is not lost by a slip, nor what stood in a file whose place is full.
+        own = tmp_path / "own.json"
+        own.write_bytes(path.read_bytes())
+        with pytest.raises(nearfar.Error, match="is the record itself"):
+            nearfar.open(own).report(own)
+        assert own.read_bytes() == path.read_bytes()

@@ -43,7 +43,9 @@ def test_machines_stand_beside_their_peers_in_each_run() -> None:
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(nearfar.Error, match="fleet plan"):
         fleet.compare(tmp_path)
-    with pytest.raises(nearfar.Error, match="fraction from 0 to 1"):
+    with pytest.raises(nearfar.Error, match="from 0 to below 0.5"):
         fleet.compare("april", floor=3.0)
     with pytest.raises(nearfar.Error, match="two runs"):
         fleet.drift("april")
+    with pytest.raises(nearfar.Error, match="is named twice"):
+        fleet.drift("april", "./april")

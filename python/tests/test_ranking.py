@@ -27,6 +27,12 @@ def test_a_task_runs_where_its_data_is(record: nearfar.Record) -> None:
         ranking.rank({0: 1})[8]
 
 
+def test_ranked_places_are_gone_through(record: nearfar.Record) -> None:
+    ranked = nearfar.rank(record, {0: 1_000_000})
+    assert [place.place for place in ranked] == [ranked[at].place for at in range(len(ranked))]
+    assert ranked[0] in ranked and ranked[0] != ranked[len(ranked) - 1]
+
+
 def test_others_are_counted(record: nearfar.Record) -> None:
     alone, beside = nearfar.rank(record, {0: 1 << 30}), record.ranking().rank({0: 1 << 30}, [(0, 16, 0)])
     assert beside[0].seconds > 1.2 * alone[0].seconds

@@ -120,6 +120,12 @@ pub fn advise_each(
     if demand.load_share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
         return Err(DemandError::NoShare.into());
     }
+    if demand.working_set_bytes == Some(0) {
+        return Err(DemandError::NoData.into());
+    }
+    if demand.initiators.as_ref().is_some_and(Vec::is_empty) {
+        return Err(DemandError::NoInitiators.into());
+    }
     let nodes = machine.nodes.iter().map(|node| node.os_index);
     let usable: Vec<u32> = nodes.filter(|&node| takes_pages(machine, node)).collect();
     let teams = teams(machine, demand)?;
@@ -239,7 +245,8 @@ impl Asked<'_> {
         });
         if let Some(candidates) = fast_share::candidates(self.hybrid, machine, demand, default_team)
         {
-            return Some(Found { candidates, is_default_seen: false, own_parts });
+            // Own parts are of the flow model, which has loads alone.
+            return Some(Found { candidates, is_default_seen: false, own_parts: None });
         }
         let default = own.default_candidate(pattern);
         let is_default_seen = default.is_some() && own.as_seen().is_some();

@@ -288,7 +288,8 @@ impl Candidate {
         if self.needs_change {
             return Vec::new();
         }
-        let is_whole = self.team.is_whole;
+        // Of several commands each is for its own CPUs.
+        let is_whole = self.team.is_whole && self.policies.len() == 1;
         let command = |binding: &Binding| {
             let placement = match (&binding.memory, self.kind) {
                 (MemoryPolicy::FirstTouch, CandidateKind::Local) if is_whole => {

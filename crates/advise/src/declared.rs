@@ -1,15 +1,21 @@
 //! Workloads by the traffic that their loops declare, as programs that were profiled.
 
+use nearfar_machine::CpuSet;
 use nearfar_model::{DeclaredPhase, RecordFigures, declared_parts, measuring_command, roofline};
 use nearfar_record::{Experiment, PROGRAM_SCHEMA, ProgramProfile, Record, Suite};
 use nearfar_workloads::{NoWorkload, Workload};
 
-/// A workload by all cores of a record's first initiator on its own node, which has not run.
+/// A workload by all cores of a record's first initiator on its own node, which has not run; of several
+/// copies at a time each by its part of them.
 ///
 /// # Errors
 ///
 /// No such workload, or what of the record it takes is not there.
-pub fn declared_program(named: &str, record: &Record) -> Result<ProgramProfile, String> {
+pub fn declared_program(
+    named: &str,
+    record: &Record,
+    copies: u32,
+) -> Result<ProgramProfile, String> {
     let workload: Workload = named.parse().map_err(|error: NoWorkload| error.to_string())?;
     let machine = &record.header.machine;
     let initiators = machine.initiators();
@@ -33,7 +39,16 @@ pub fn declared_program(named: &str, record: &Record) -> Result<ProgramProfile, 
     let cache_bytes: Option<u64> = caches.iter().map(|cache| cache.bytes).sum();
     let cache_bytes = cache_bytes.ok_or("the sizes of the record's caches are not known")?;
     let cores = machine.cores.iter().filter(|core| core.cpus.intersects(&initiator.cpus));
-    let threads = u32::try_from(cores.count()).unwrap_or(u32::MAX);
+    let cores: Vec<&CpuSet> = cores.map(|core| &core.cpus).collect();
+    let threads = cores.len() / copies.max(1) as usize;
+    if threads == 0 {
+        return Err(format!(
+            "{copies} copies are more than the {} cores of the record's first initiator",
+            cores.len()
+        ));
+    }
+    let cpus = cores.iter().take(threads).flat_map(|cpus| cpus.iter()).collect();
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
     let phases = workload.program().traffic(cache_bytes as f64);
     if phases.iter().all(|phase| phase.bytes() <= 0.0) {
         return Err(format!(
@@ -66,7 +81,7 @@ pub fn declared_program(named: &str, record: &Record) -> Result<ProgramProfile, 
         name: workload.to_string(),
         initiator: initiator.index,
         memory_node: node,
-        cpus: initiator.cpus.clone(),
+        cpus,
         runs: Vec::new(),
         parts,
         drawn: Vec::new(),

@@ -80,6 +80,10 @@ pub enum DemandError {
         /// Initiators that were named.
         initiators: usize,
     },
+    #[error("a program without data has nothing to place")]
+    NoData,
+    #[error("no initiator is named; name one, or leave the choice out")]
+    NoInitiators,
     #[error("the load share is not between 0 and 1")]
     NoShare,
 }

@@ -4,6 +4,8 @@
 //! systemd.resource-control(5) 249; docs.docker.com, docker container run; kubernetes.io, CPU, Memory
 //! and Topology Manager; libvirt.org/formatdomain.html, CPU and NUMA tuning.
 
+use std::collections::BTreeSet;
+
 use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
 use nearfar_units::words;
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,8 @@ struct Asked<'a> {
     binding: &'a Binding,
     machine: &'a Machine,
     working_set_bytes: Option<u64>,
+    /// Whether programs beside each other are to have weights of their own.
+    has_several_weights: bool,
     lacks: Vec<String>,
 }
 
@@ -71,8 +75,14 @@ pub fn launcher_form(
     working_set_bytes: Option<u64>,
 ) -> LauncherForm {
     let mut form = LauncherForm { launcher, texts: Vec::new(), lacks: Vec::new() };
+    let weights = bindings.iter().filter_map(|it| match &it.memory {
+        MemoryPolicy::Weighted(weights) => Some(weights),
+        _ => None,
+    });
+    let has_several_weights = weights.collect::<BTreeSet<_>>().len() > 1;
     for binding in bindings {
-        let mut asked = Asked { binding, machine, working_set_bytes, lacks: Vec::new() };
+        let mut asked =
+            Asked { binding, machine, working_set_bytes, has_several_weights, lacks: Vec::new() };
         let text = match launcher {
             Launcher::Numactl => asked.numactl(),
             Launcher::Openmp => asked.openmp(),
@@ -131,8 +141,24 @@ impl Asked<'_> {
         if self.binding.memory == MemoryPolicy::FirstTouch {
             return "CMD".into();
         }
+        if self.is_dealt() {
+            self.lack_weights();
+            return format!("nearfar run --placement {} -- CMD", self.binding.memory);
+        }
         self.lack(format!("{who} cannot say {}: numactl says it.", self.policy_words()));
         format!("numactl {} CMD", self.numactl_memory())
+    }
+
+    /// Whether its pages are dealt by weights that the machine cannot have beside the others'.
+    fn is_dealt(&self) -> bool {
+        self.has_several_weights && matches!(self.binding.memory, MemoryPolicy::Weighted(_))
+    }
+
+    fn lack_weights(&mut self) {
+        self.lack(
+            "The kernel's weights are the machine's, one set at a time, and this has several: `nearfar \
+             run` deals each program's pages itself.",
+        );
     }
 
     fn policy_words(&self) -> &'static str {
@@ -145,6 +171,11 @@ impl Asked<'_> {
     }
 
     fn numactl(&mut self) -> String {
+        if self.is_dealt() {
+            self.lack_weights();
+            let Binding { cpus, memory } = self.binding;
+            return format!("nearfar run --cpus {cpus} --placement {memory} -- CMD");
+        }
         let memory = self.numactl_memory();
         format!("numactl --physcpubind={} {memory} CMD", self.binding.cpus)
     }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use nearfar_advise::{
     Advice, Basis, Candidate, CandidateKind, Demand, Pattern, Ranking, Room, advise_each,
+    declared_program,
 };
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, builtin_machines, read_machine};
 use nearfar_machine::MemoryPolicy;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::RecordFigures;
+use nearfar_model::{ProgramQuestion, RecordFigures, predict_program};
 use nearfar_record::{Experiment, Inputs, Record, Suite};
 
 fn record(name: &str, suite: Suite, experiments: &[Experiment], seed: u64) -> Record {
@@ -47,6 +48,49 @@ fn recommended(ranking: &Ranking) -> &Candidate {
 
 fn gb_per_s(candidate: &Candidate) -> f64 {
     candidate.predicted.value.0 / 1e9
+}
+
+/// Commands side by side are each for some of the CPUs, and say so: typed as they were, every process
+/// had all of them.
+#[test]
+fn each_of_several_commands_names_its_cpus() {
+    let record = record("amd-4p", Suite::Standard, &SHARED_PARTS, 1);
+    let private = Demand { pattern: Pattern::Private, ..demand(None, None) };
+    let each = advise_each(&RecordFigures::new(&record), &private, &[Pattern::Private]).unwrap();
+    let Advice::Ranked(ranking) = &each[0] else { panic!("one node") };
+    let several = ranking.candidates.iter().filter(|candidate| candidate.commands().len() > 1);
+    let several: Vec<&Candidate> = several.collect();
+    assert!(!several.is_empty());
+    for candidate in several {
+        for (command, binding) in candidate.commands().iter().zip(candidate.bindings()) {
+            assert!(command.contains(&format!("--cpus {} ", binding.cpus)), "{command}");
+        }
+    }
+}
+
+/// Copies of a program that computes have cores of their own, each a part of them: four at a time take
+/// about four times as long each, and more than there are cores cannot run.
+#[test]
+fn copies_of_a_program_share_the_cores() {
+    let experiments = vec![Experiment::Pairs, Experiment::Latency, Experiment::Roofs];
+    let inputs = Inputs { experiments, ..suite_inputs(Suite::Standard) };
+    let record = simulate(&read_machine("xeon-6240").unwrap(), inputs, true).unwrap();
+    let figures = RecordFigures::new(&record);
+    let asked = |copies| ProgramQuestion { copies, ..ProgramQuestion::ALONE };
+    let time = |copies| {
+        let profile = declared_program("dgemm.C", &record, copies).unwrap();
+        let answer = predict_program(&figures, &profile, &asked(copies)).unwrap();
+        answer.places[0].time.found().unwrap().value.0
+    };
+    let ratio = time(4) / time(1);
+    assert!((3.8..4.9).contains(&ratio), "{ratio}");
+    let whole = declared_program("dgemm.C", &record, 1).unwrap();
+    let answer = predict_program(&figures, &whole, &asked(2)).unwrap();
+    for place in answer.places {
+        let why = place.time.as_result().unwrap_err().to_string();
+        assert!(why.contains("need 36 cores, and these CPUs are of 18"), "{why}");
+    }
+    assert!(declared_program("dgemm.C", &record, 19).unwrap_err().contains("more than the 18"));
 }
 
 /// Interleaved pages at 72 GB/s were recommended where own parts reach 144, and nobody said so.

@@ -251,3 +251,27 @@ fn libvirt_pins_each_cpu_and_says_that_it_has_no_weights() {
         }
     }
 }
+
+/// The kernel has one set of weights: what several programs are to have beside each other only `nearfar
+/// run` deals, each on its own CPUs.
+#[test]
+fn weights_of_several_programs_are_dealt_by_nearfar() {
+    let machine = read_machine("joe0").unwrap().machine;
+    let of = |memory: &str| {
+        let each = ["cpus=0-6 mem=weighted:0=3,1=1".into(), format!("cpus=7-13 mem={memory}")];
+        let each = each.map(|text: String| text.parse::<Binding>().unwrap());
+        [Launcher::Numactl, Launcher::Openmp, Launcher::Slurm, Launcher::Docker]
+            .map(|launcher| launcher_form(launcher, &each, &machine, None))
+    };
+    for form in of("weighted:1=3,2=1") {
+        for (text, weights) in form.texts.iter().zip(["0=3,1=1", "1=3,2=1"]) {
+            let run = format!("--placement weighted:{weights} -- CMD");
+            assert!(text.contains("nearfar run") && text.contains(&run), "{text}");
+        }
+        let lacks = form.lacks.join(" ");
+        assert!(lacks.contains("one set at a time") && !lacks.contains("/sys/kernel"), "{lacks}");
+    }
+    for form in of("weighted:0=3,1=1") {
+        assert!(form.texts.iter().all(|text| text.contains("--weighted-interleave")), "{form:?}");
+    }
+}

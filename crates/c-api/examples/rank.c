@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "nearfar.h"
 
@@ -53,8 +54,12 @@ int main(int argc, char **argv)
     }
     size_t data = (size_t)(argc - 2);
     for (size_t i = 0; i < data; i++) {
-        if (sscanf(argv[i + 2], "%" SCNu32 "=%" SCNu64, &touched[i].node, &touched[i].bytes) != 2) {
-            fprintf(stderr, "rank: '%s' is no NODE=BYTES\n", argv[i + 2]);
+        int end = 0;
+        const char *word = argv[i + 2];
+        int found = sscanf(word, "%" SCNu32 "=%" SCNu64 "%n", &touched[i].node, &touched[i].bytes, &end);
+        /* scanf reads a sign as well, and stops where a number does. */
+        if (found != 2 || word[end] != '\0' || strpbrk(word, "+- ") != NULL) {
+            fprintf(stderr, "rank: '%s' is no NODE=BYTES\n", word);
             return 2;
         }
     }

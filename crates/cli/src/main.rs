@@ -14,7 +14,6 @@ mod progress;
 mod record_continuation;
 mod record_file;
 mod record_header;
-mod written_file;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,8 @@ use nearfar_record::{
     AnyProfile, Header, Profile, ProgramProfile, Record, read_record, record_name, state_folder,
 };
 
+use nearfar_sys::is_same_file;
+
 use crate::output;
 use crate::progress::Waiting;
 
@@ -103,9 +105,7 @@ pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Re
 
 /// Refuses to write over the record that is read; `option` names the file to write.
 pub fn refuse_replacing(record: &Path, out: &Path, option: &str) -> anyhow::Result<()> {
-    let is_same =
-        matches!((fs::canonicalize(record), fs::canonicalize(out)), (Ok(a), Ok(b)) if a == b);
-    if is_same {
+    if is_same_file(record, out) {
         bail!("{} is the record itself; choose another file with {option}", out.display());
     }
     Ok(())

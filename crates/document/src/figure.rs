@@ -235,10 +235,23 @@ impl Figure {
     /// ` ±3.1`, or where that is much of the value ` (28.0 to 61.5)`; `None` where it has no interval, or
     /// that does not show in the value's decimals.
     pub fn spread(&self) -> Option<String> {
-        if self.relative_spread().is_some_and(|spread| spread > MOST_PLUS_MINUS) {
+        if self.relative_spread().is_some_and(|spread| spread > MOST_PLUS_MINUS)
+            || self.is_lopsided()
+        {
             return self.interval_text.as_ref().map(|ends| format!(" ({ends})"));
         }
         self.plus_minus().map(|reach| format!(" ±{reach}"))
+    }
+
+    /// Whether one side of the interval is far wider than the other, and that much of the value that one
+    /// number for both says what is not so.
+    fn is_lopsided(&self) -> bool {
+        const WIDER: f64 = 3.0;
+        const LEAST: f64 = 0.1;
+        let Some([low, high]) = self.interval else { return false };
+        let (below, above) = (self.value - low, high - self.value);
+        below.max(above) > WIDER * below.min(above)
+            && self.relative_spread().is_some_and(|spread| spread > LEAST)
     }
 
     /// How far the interval reaches from the value on its wider side, in the value's decimals; `None`

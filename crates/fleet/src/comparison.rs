@@ -154,6 +154,8 @@ pub enum FleetError {
          sound machine like them by --target, or leave that out"
     )]
     OtherTarget(PathBuf),
+    #[error("{0} is named twice, and would count as two runs: name it once")]
+    Twice(PathBuf),
     #[error("cannot write the verdict {path}: {cause}")]
     Verdict { path: PathBuf, cause: io::Error },
 }
@@ -349,7 +351,9 @@ impl FleetComparison {
         floor: f64,
     ) {
         let kind = self.groups[position].kind.clone();
-        let cells = CellTable::of(members.iter().flat_map(|(_, member)| &member.runs));
+        // Those of the kind itself: what only machines that join it have is compared with nothing.
+        let own = members.iter().take(own_count);
+        let cells = CellTable::of(own.filter_map(|(_, member)| member.runs.first()));
         let machines: Vec<Vec<Vec<f64>>> = members
             .iter()
             .map(|(_, member)| member.runs.iter().map(|run| cells.gains(run)).collect())

@@ -2,7 +2,7 @@
 //! kernel, a summer) is told once and of the fleet. A changed kind, configuration or piece of hardware closes a
 //! machine's segment: what follows is compared with nothing before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -109,8 +109,16 @@ impl FleetDrift {
     /// Reads runs and looks for changes.
     ///
     /// # Errors
-    /// Where a folder or manifest cannot be read.
+    /// Where a folder or manifest cannot be read, or a folder is there twice.
     pub fn read(folders: &[RunFolder], now: &str) -> Result<Self, FleetError> {
+        let mut seen = BTreeSet::new();
+        let twice = folders.iter().find(|folder| {
+            let path = folder.path();
+            !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))
+        });
+        if let Some(folder) = twice {
+            return Err(FleetError::Twice(folder.path().into()));
+        }
         let mut runs = Vec::new();
         for folder in folders {
             let path = folder.manifest();
@@ -135,7 +143,8 @@ impl FleetDrift {
             .into_iter()
             .map(|(folder, machines)| (began(&machines).unwrap_or_default(), folder, machines))
             .collect();
-        dated.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        // Runs of one second stay in the order in which they are named.
+        dated.sort_by(|a, b| a.0.cmp(&b.0));
         let mut drift = Self {
             schema: "nearfar.fleet-drift/1",
             runs: Vec::new(),

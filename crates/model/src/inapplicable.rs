@@ -220,6 +220,17 @@ pub fn command_on(record: &Record, command: &str) -> String {
     }
 }
 
+/// The command that advises by a record, where it has what advice is made of.
+pub fn advising_command(record: &Record) -> Option<String> {
+    let pairs = record
+        .cases
+        .iter()
+        .filter(|case| case.coordinates.iter().any(|it| it.experiment() == Experiment::Pairs));
+    let pairs: BTreeSet<&str> = pairs.map(|case| case.id.as_str()).collect();
+    let is_measured = record.samples.iter().any(|sample| pairs.contains(sample.case.as_str()));
+    is_measured.then(|| command_on(record, "nearfar advise"))
+}
+
 /// The command that goes on with a record.
 pub fn resuming_command(record: &Record) -> String {
     let out = record

@@ -108,7 +108,9 @@ pub use hybrid::{
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, hybrid_points};
-pub use inapplicable::{Inapplicable, command_on, measuring_command, resuming_command};
+pub use inapplicable::{
+    Inapplicable, advising_command, command_on, measuring_command, resuming_command,
+};
 pub use latency::{
     CurveAnswer, CurveFamily, CurvePlace, CurveQuestion, FIRMWARE_ROOM, FactorSpan, FamilyLaw,
     FamilyShare, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee, LatencyLaw, LevelLatency,
@@ -138,21 +140,24 @@ pub use normal::{
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
-pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
+pub use profiled_demand::{
+    OF_OTHER_INITIATORS, ProfiledDemand, SeenAccess, are_initiators_of, profiled_demand,
+};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use program::{
-    Beside, BoundBy, BoundShares, DeclaredPhase, FittedProgram, MemoryLaw, MemoryRun,
+    Beside, BoundBy, BoundShares, DeclaredPhase, FittedProgram, MOST_COPIES, MemoryLaw, MemoryRun,
     PartEstimates, PlaceTime, ProgramAnswer, ProgramQuestion, RunsBeside, SolvedProgram, bound,
     declared_parts, fit_profile, fit_program, home_family, load_share, memory_runs,
     predict_program, pressure_runs, runs_beside, solve, time_at,
 };
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{
-    AtRoofs, BandwidthRoof, Ceiling, Chart, Corner, Expected, HybridRoof, HybridStanding,
-    IntensityKind, LEAST_OF_A_LIMIT, PROGRAMS, PhaseLimit, PhasePoint, PlacedProgram,
-    PlacedPrograms, Placement, PlacementAdvice, Program, ProgramExpectation, ProgramPoint,
-    ProgramShares, RefutingPoints, Ridge, RoofCommands, RoofErrors, RoofSort, RoofValidation,
-    Roofline, RooflineAdvice, Standing, UnderRoof, ValidationPoint, roof_errors, roofline,
+    AtRoofs, BandwidthRoof, Ceiling, Chart, Corner, Expected, GFLOP_RATES, HybridRoof,
+    HybridStanding, INTENSITIES, IntensityKind, LEAST_OF_A_LIMIT, PROGRAMS, PhaseLimit, PhasePoint,
+    PlacedProgram, PlacedPrograms, Placement, PlacementAdvice, Program, ProgramExpectation,
+    ProgramPoint, ProgramShares, RefutingPoints, Ridge, RoofCommands, RoofErrors, RoofSort,
+    RoofValidation, Roofline, RooflineAdvice, Standing, UnderRoof, ValidationPoint, roof_errors,
+    roofline,
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, WidestRuns, scaling};

@@ -109,6 +109,20 @@ fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
     sum.is_normal() && shares.values().all(|share| share.is_finite() && *share >= 0.0)
 }
 
+/// Why shares of a profile say nothing of a machine.
+pub const OF_OTHER_INITIATORS: &str = "it was watched on a machine of other initiators";
+
+/// Whether a profile was made on a machine of these initiators.
+pub fn are_initiators_of(profile: &Profile, initiators: &[nearfar_machine::Initiator]) -> bool {
+    let is_same = |(ours, theirs): (&nearfar_machine::Initiator, &ProfiledInitiator)| {
+        ours.index == theirs.index
+            && ours.cpus == theirs.cpus
+            && ours.memory_nodes.iter().eq(theirs.memory_nodes.iter().copied())
+    };
+    initiators.len() == profile.initiators.len()
+        && initiators.iter().zip(&profile.initiators).all(is_same)
+}
+
 /// What a profile says of its program's demand on a machine of these initiators and this many cores.
 pub fn profiled_demand(
     profile: &Profile,
@@ -138,15 +152,8 @@ pub fn profiled_demand(
                 .into(),
         );
     }
-    let is_same = |(ours, theirs): (&nearfar_machine::Initiator, &ProfiledInitiator)| {
-        ours.index == theirs.index
-            && ours.cpus == theirs.cpus
-            && ours.memory_nodes.iter().eq(theirs.memory_nodes.iter().copied())
-    };
-    let are_same = initiators.len() == profile.initiators.len()
-        && initiators.iter().zip(&profile.initiators).all(is_same);
     let access = match &profile.access {
-        Some(_) if !are_same => Err("it was watched on a machine of other initiators".to_owned()),
+        Some(_) if !are_initiators_of(profile, initiators) => Err(OF_OTHER_INITIATORS.to_owned()),
         Some(access) => {
             SeenAccess::new(access, &profile.initiators, profile.figures.local_dram_share)
                 .ok_or_else(|| "its shares do not add up".to_owned())

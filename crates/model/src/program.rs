@@ -36,6 +36,6 @@ pub use figures::{PartEstimates, RunsBeside, load_share, runs_beside};
 pub use fit::{FittedProgram, MemoryRun, fit_program};
 pub use law::{Beside, MemoryLaw, SolvedProgram, solve};
 pub use prediction::{
-    PlaceTime, ProgramAnswer, ProgramQuestion, home_family, predict_program, time_at,
+    MOST_COPIES, PlaceTime, ProgramAnswer, ProgramQuestion, home_family, predict_program, time_at,
 };
 pub use runs::{fit_profile, memory_runs, pressure_runs};

@@ -39,7 +39,8 @@ mod workload_points;
 
 pub use chart::{BandwidthRoof, Ceiling, Chart, Corner, Ridge};
 pub use conclusions::{
-    Expected, IntensityKind, PROGRAMS, Program, ProgramExpectation, ProgramPoint, RooflineAdvice,
+    Expected, GFLOP_RATES, INTENSITIES, IntensityKind, PROGRAMS, Program, ProgramExpectation,
+    ProgramPoint, RooflineAdvice,
 };
 pub use hybrid_roof::{HybridRoof, HybridStanding, ProgramShares};
 pub use placed_programs::{PlacedProgram, PlacedPrograms, RoofCommands};

@@ -20,8 +20,8 @@ fn compared(
     target: Option<&Path>,
 ) -> Result<FleetComparison, String> {
     let floor = floor.unwrap_or(FLEET_FLOOR);
-    if !(0.0..1.0).contains(&floor) {
-        return Err(format!("floor: {floor} is no loss: give a fraction from 0 to 1"));
+    if !(0.0..0.5).contains(&floor) {
+        return Err(format!("floor: {floor} is no loss: give a fraction from 0 to below 0.5"));
     }
     let target = target.map(|path| -> Result<(String, MachineSummary), String> {
         Ok((path.display().to_string(), MachineSummary::of_target(&read_file(path)?)))

@@ -9,6 +9,7 @@ use nearfar_runtime::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::types::{PyIterator, PyList};
 
 use crate::failure::failed;
 use crate::record::no_model;
@@ -125,11 +126,18 @@ impl PlaceOfRanking {
 }
 
 /// A place with what a task's data takes from there.
-#[pyclass(frozen, get_all, name = "RankedPlace", module = "nearfar")]
+#[derive(PartialEq)]
+#[pyclass(frozen, get_all, eq, name = "RankedPlace", module = "nearfar")]
 pub struct PyRankedPlace {
     place: usize,
     seconds: f64,
     ratio: f64,
+}
+
+impl PyRankedPlace {
+    fn of(&RankedPlace { place, seconds, ratio }: &RankedPlace) -> Self {
+        Self { place, seconds, ratio }
+    }
 }
 
 #[pymethods]
@@ -141,11 +149,18 @@ impl PyRankedPlace {
 }
 
 /// A node with what data takes there.
-#[pyclass(frozen, get_all, name = "RankedNode", module = "nearfar")]
+#[derive(PartialEq)]
+#[pyclass(frozen, get_all, eq, name = "RankedNode", module = "nearfar")]
 pub struct PyRankedNode {
     node: u32,
     seconds: f64,
     ratio: f64,
+}
+
+impl PyRankedNode {
+    fn of(&RankedNode { node, seconds, ratio }: &RankedNode) -> Self {
+        Self { node, seconds, ratio }
+    }
 }
 
 #[pymethods]
@@ -170,8 +185,11 @@ impl RankedPlaces {
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<PyRankedPlace> {
-        let RankedPlace { place, seconds, ratio } = *nth(&self.ranked, index)?;
-        Ok(PyRankedPlace { place, seconds, ratio })
+        nth(&self.ranked, index).map(PyRankedPlace::of)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.ranked.iter().map(PyRankedPlace::of))?.try_iter()
     }
 
     /// Places that are not ranked, each with a node of which nothing is known from there.
@@ -195,8 +213,11 @@ impl RankedNodes {
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<PyRankedNode> {
-        let RankedNode { node, seconds, ratio } = *nth(&self.ranked, index)?;
-        Ok(PyRankedNode { node, seconds, ratio })
+        nth(&self.ranked, index).map(PyRankedNode::of)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.ranked.iter().map(PyRankedNode::of))?.try_iter()
     }
 
     /// Places of users and nodes that are not ranked for them.

@@ -17,11 +17,12 @@ use nearfar_measure::simulated::simulate as measured;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
     Beside, Change, ChangeError, ClassAlphas, ClassRule, ComparedRecord, CurveQuestion,
-    Inapplicable, IntensityKind, ModelChoices, ModelKind, OverlapBounds, PRACTICAL_FLOOR,
-    ProgramPoint, ProgramQuestion, RecordFigures, classes, flow, hybrid, latency,
-    measuring_command, predict_program, reach_of_nodes, roofline, what_if,
+    GFLOP_RATES, INTENSITIES, Inapplicable, IntensityKind, MOST_COPIES, ModelChoices, ModelKind,
+    OverlapBounds, PRACTICAL_FLOOR, ProgramPoint, ProgramQuestion, RecordFigures, classes, flow,
+    hybrid, latency, measuring_command, predict_program, reach_of_nodes, roofline, what_if,
 };
 use nearfar_record::{Experiment, Record, Suite, read_program_profile};
+use nearfar_sys::{WritableFile, is_same_file};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond, did_you_mean, from_word, words_of};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -30,6 +31,19 @@ use crate::answer::{Told, json, text, told};
 use crate::failure::{failed, interruptible};
 use crate::frame::RecordFrame;
 use crate::ranking::PyRanking;
+
+/// Traffic beside a program or an access.
+fn beside(bytes_per_s: f64, read_share: f64) -> Result<Beside, String> {
+    /// Far beyond any memory.
+    const MOST: f64 = 1e15;
+    if !(0.0..=1.0).contains(&read_share) {
+        return Err(format!("a share of reads is between 0 and 1, and not {read_share}"));
+    }
+    if !(0.0..=MOST).contains(&bytes_per_s) {
+        return Err(format!("{} GB/s are no traffic", bytes_per_s / 1e9));
+    }
+    Ok(Beside { traffic: bytes_per_s, read_share })
+}
 
 /// A record in memory.
 #[pyclass(frozen, name = "ReadRecord", module = "nearfar")]
@@ -221,13 +235,14 @@ impl ReadRecord {
         memory_node: Option<u32>,
     ) -> PyResult<Told> {
         py.detach(|| {
+            let Beside { traffic, read_share } = beside(bytes_per_s, read_share)?;
             let model = latency(&RecordFigures::new(&self.record)).map_err(no_model("latency"))?;
             if model.families.is_empty() {
                 let latency = [Experiment::Latency];
                 let command = measuring_command(&self.record, &latency, Suite::Standard);
                 return Err(format!("the record holds no latency beside traffic; try `{command}`"));
             }
-            let traffic = BytesPerSecond(bytes_per_s);
+            let traffic = BytesPerSecond(traffic);
             let asked = CurveQuestion { read_share, traffic, initiator, memory_node };
             let answer = model.beside_traffic(&asked)?;
             let view = ModelResult::new("nearfar.predict-curve/1", &self.record, answer);
@@ -283,18 +298,27 @@ impl ReadRecord {
     /// Where programs lie below the roofs, by FLOPs per byte and, where known, GFLOP/s.
     fn predict_points(&self, py: Python<'_>, points: Vec<(f64, Option<f64>)>) -> PyResult<Told> {
         py.detach(|| {
-            let within = |number: f64, what: &str| {
-                if number > 0.0 && number.is_finite() {
-                    Ok(number)
-                } else {
-                    Err(format!("{number} is no {what}"))
+            if points.is_empty() {
+                return Err("no point is given: FLOPs per byte, or these and GFLOP/s".into());
+            }
+            let within = |number: f64, what: &str, (least, most): (f64, f64)| match (least..=most)
+                .contains(&number)
+            {
+                true => Ok(number),
+                false => {
+                    Err(format!("{number} is no {what}: give a number from {least} to {most}"))
                 }
             };
             let point = |(intensity, gflop): (f64, Option<f64>)| -> Result<ProgramPoint, String> {
-                let gflop = gflop.map(|gflop| within(gflop, "rate in GFLOP/s")).transpose()?;
+                let gflop =
+                    gflop.map(|gflop| within(gflop, "rate in GFLOP/s", GFLOP_RATES)).transpose()?;
                 Ok(ProgramPoint {
                     kind: IntensityKind::Arithmetic,
-                    intensity: within(intensity, "arithmetic intensity in FLOPs per byte")?,
+                    intensity: within(
+                        intensity,
+                        "arithmetic intensity in FLOPs per byte",
+                        INTENSITIES,
+                    )?,
                     flops: gflop.map(|gflop| FlopsPerSecond(gflop * 1e9)),
                 })
             };
@@ -320,21 +344,15 @@ impl ReadRecord {
         read_share: f64,
     ) -> PyResult<Told> {
         py.detach(|| {
-            if copies == 0 {
-                return Err("0 copies of a program take no time".into());
+            if !(1..=MOST_COPIES).contains(&copies) {
+                return Err(format!("copies: {copies} is not between 1 and {MOST_COPIES}"));
             }
-            if !(0.0..=1.0).contains(&read_share) {
-                return Err(format!("a share of reads is between 0 and 1, and not {read_share}"));
-            }
-            if !(bytes_per_s >= 0.0 && bytes_per_s.is_finite()) {
-                return Err(format!("{} GB/s are no traffic", bytes_per_s / 1e9));
-            }
+            let beside = beside(bytes_per_s, read_share)?;
             let named = program.to_str().and_then(|name| name.strip_prefix('@'));
             let profile = match named {
-                Some(workload) => declared_program(workload, &self.record)?,
+                Some(workload) => declared_program(workload, &self.record, copies)?,
                 None => read_as("profile", &program, read_program_profile)?,
             };
-            let beside = Beside { traffic: bytes_per_s, read_share };
             let asked = ProgramQuestion { copies, beside };
             let answer = predict_program(&RecordFigures::new(&self.record), &profile, &asked)?;
             let view = ModelResult::new("nearfar.predict-program/1", &self.record, answer);
@@ -375,7 +393,13 @@ impl ReadRecord {
     fn compare(&self, py: Python<'_>, other: &Self, floor: Option<f64>) -> PyResult<Told> {
         py.detach(|| {
             let (a, b) = (ComparedRecord::new(&self.record), ComparedRecord::new(&other.record));
-            let view = Comparison::new(&a, &b, floor.unwrap_or(PRACTICAL_FLOOR));
+            let floor = floor.unwrap_or(PRACTICAL_FLOOR);
+            if !(0.0..0.5).contains(&floor) {
+                return Err(format!(
+                    "floor: {floor} is no loss: give a fraction from 0 to below 0.5"
+                ));
+            }
+            let view = Comparison::new(&a, &b, floor);
             view.comparable()?;
             told(&view, &view.answer())
         })
@@ -389,9 +413,18 @@ impl ReadRecord {
             if let Some(why) = format.unavailable() {
                 return Err(format!("{}: {why}", path.display()));
             }
-            let mut document = Vec::new();
-            write_document(format, &self.record, &ReportChoices::default(), &mut document)
-                .and_then(|()| std::fs::write(&path, document))
+            if self.record.file.as_deref().is_some_and(|record| is_same_file(record, &path)) {
+                return Err(format!(
+                    "{} is the record itself; choose another file",
+                    path.display()
+                ));
+            }
+            WritableFile::find(&path)
+                .and_then(|out| {
+                    out.write_by(|out| {
+                        write_document(format, &self.record, &ReportChoices::default(), out)
+                    })
+                })
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))
         })
         .map_err(failed)

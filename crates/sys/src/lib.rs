@@ -51,6 +51,7 @@ mod trace;
 mod usage;
 mod valgrind;
 mod vma;
+mod written_file;
 
 pub use address_range::AddressRange;
 pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, task_cpus, thread_cpus};
@@ -107,3 +108,4 @@ pub use trace::{
 };
 pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage};
 pub use valgrind::write_simulated_counts;
+pub use written_file::{WritableFile, is_same_file};

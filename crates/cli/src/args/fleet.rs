@@ -74,9 +74,9 @@ pub struct FleetPlanArguments {
     /// Machines, as Slurm lists them: n[1-400], r[01-12]n[1-4],login
     #[arg(long, value_name = "LIST")]
     pub machines: String,
-    /// Time that each machine measures for
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "2m")]
-    pub budget: Duration,
+    /// Time that each machine measures for [default: 2m, or that of the run when it was planned]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
     /// The program on the machines [default: this one's path]
     #[arg(long, value_name = "PATH")]
     pub program: Option<String>,
@@ -86,7 +86,7 @@ pub struct FleetPlanArguments {
     /// Claim of a volume that holds the folder; without it each node's own folder (kubernetes)
     #[arg(long, value_name = "NAME")]
     pub claim: Option<String>,
-    /// Further arguments of `characterize`, behind --
+    /// Further arguments of `characterize`, behind --; without them those that the run was planned with
     #[arg(last = true)]
     pub arguments: Vec<String>,
 }

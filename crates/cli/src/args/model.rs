@@ -49,6 +49,25 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// An option that is given and says nothing of a model, and the model that it is of.
+    pub fn option_of_another(&self, kind: ModelKind) -> Option<(&'static str, &'static str)> {
+        use ModelKind::{Classes, Devices, Hybrid};
+        let ClassArguments { gamma, phi, kernel, threads, isa, class_span } = &self.classes;
+        let default = ClassRule::default();
+        let given = [
+            ("--gamma", gamma.is_some(), &[Classes][..]),
+            ("--phi", phi.is_some(), &[Devices]),
+            ("--kernel", !kernel.is_empty(), &[Classes]),
+            ("--threads", *threads != default.threads, &[Classes]),
+            ("--isa", isa.is_some(), &[Classes]),
+            ("--class-span", class_span.to_bits() != default.span.to_bits(), &[Classes, Devices]),
+            ("--per-group", self.per_group, &[Classes]),
+            ("--unbounded", self.unbounded, &[Hybrid]),
+        ];
+        let lost = given.into_iter().find(|(_, is_given, of)| *is_given && !of.contains(&kind));
+        lost.map(|(option, _, of)| (option, of[0].as_str()))
+    }
+
     /// In which form to answer.
     pub fn form(&self) -> AnswerForm {
         AnswerForm { as_json: self.json, full: self.full }

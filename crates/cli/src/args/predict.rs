@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
-use nearfar_model::{Change, WorkSharing};
+use nearfar_model::{Change, GFLOP_RATES, INTENSITIES, MOST_COPIES, WorkSharing};
 use nearfar_units::{
     Bytes, BytesPerSecond, QuantityError, excerpt, parse_duration, parse_numbers, parse_share,
 };
@@ -97,9 +97,9 @@ pub struct PredictArguments {
     /// loops declare (@cg.A): its time at every placement, beside traffic of --bandwidth and --read-share
     #[arg(long, value_name = "FILE|@WORKLOAD", conflicts_with_all = ["alpha", "point"])]
     pub program: Option<String>,
-    /// Of --program: how many of it run at the same time, on the same CPUs and node
+    /// Of --program: how many of it run at the same time, each on as many cores of the same initiator, on one node
     #[arg(long, value_name = "N", requires = "program", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=4096))]
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_COPIES)))]
     pub copies: u32,
     #[command(flatten)]
     pub step: StepQuestion,
@@ -266,19 +266,18 @@ fn split(text: &str) -> Result<Split, String> {
 /// FLOPs per byte and GFLOP/s within what any program or machine has: an addition a line of 64 bytes
 /// to a product of matrices that fill a node, and a process to a cluster of machines.
 fn point(text: &str) -> Result<Point, String> {
-    const INTENSITY: (f64, f64) = (1e-4, 1e5);
-    const GFLOP_PER_S: (f64, f64) = (1e-3, 1e9);
     let within = |word: &str, what: &str, (least, most): (f64, f64)| {
         let number = word.trim().parse::<f64>().ok();
         number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
             format!("'{}' is no {what}: give a number from {least} to {most}", excerpt(word))
         })
     };
-    let intensity = |word: &str| within(word, "arithmetic intensity in FLOPs per byte", INTENSITY);
+    let intensity =
+        |word: &str| within(word, "arithmetic intensity in FLOPs per byte", INTENSITIES);
     match text.split(',').collect::<Vec<_>>()[..] {
         [first] => Ok(Point { intensity: intensity(first)?, gflop_per_s: None }),
         [first, second] => {
-            let gflop_per_s = Some(within(second, "rate in GFLOP/s", GFLOP_PER_S)?);
+            let gflop_per_s = Some(within(second, "rate in GFLOP/s", GFLOP_RATES)?);
             Ok(Point { intensity: intensity(first)?, gflop_per_s })
         }
         _ => Err("give FLOPs per byte and, behind a comma, GFLOP/s; nothing more".into()),

@@ -12,8 +12,8 @@ use nearfar_model::ComparedRecord;
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
-use crate::written_file::WritableFile;
 use crate::{output, record_file};
+use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let is_standard = |path: &Path| path.as_os_str() == "-";

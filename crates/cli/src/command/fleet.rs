@@ -1,7 +1,7 @@
 //! `fleet`: many machines, measured by what starts them and compared by their folder.
 
-use std::collections::BTreeSet;
 use std::path::absolute;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nearfar_document::{fleet_answer, fleet_drift_answer};
@@ -48,16 +48,34 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     {
         bail!("{option} is for --engine kubernetes: leave it out, or start the run there");
     }
-    let budget = arguments.budget.as_secs();
-    if budget == 0 {
-        bail!("--budget {}: give each machine a second or more", format_duration(arguments.budget));
+    if let Some(budget) = arguments.budget.filter(|budget| budget.as_secs() == 0) {
+        bail!("--budget {}: give each machine a second or more", format_duration(budget));
     }
-    let mut of_task = vec!["--budget".into(), format!("{budget}s")];
-    of_task.extend(arguments.arguments.iter().cloned());
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
     let path = RunFolder::new(folder.as_ref()).manifest();
     let planned = Manifest::read_at(&path).with_context(|| path.display().to_string())?;
     let is_new = planned.is_none();
+    // Who is measured again is measured as before: what was measured otherwise is not compared.
+    let before = planned.as_ref().map(|manifest| Task::of(&manifest.arguments));
+    let asked = Task {
+        budget: arguments.budget.map(|budget| budget.as_secs()),
+        others: arguments.arguments.clone(),
+    };
+    if let Some(before) = &before
+        && !asked.others.is_empty()
+        && asked.others != before.others
+    {
+        bail!(
+            "{} was planned with '{}' and not with '{}': leave the arguments out, or plan another run",
+            path.display(),
+            before.others.join(" "),
+            asked.others.join(" ")
+        );
+    }
+    let before = before.unwrap_or_default();
+    let budget = asked.budget.or(before.budget).unwrap_or(BUDGET.as_secs());
+    let mut of_task = vec!["--budget".into(), format!("{budget}s")];
+    of_task.extend(if is_new { asked.others } else { before.others });
     let mut manifest = planned.unwrap_or_else(|| Manifest {
         schema: MANIFEST_SCHEMA.into(),
         created: now_utc(),
@@ -65,6 +83,7 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
         arguments: of_task.clone(),
         machines: Vec::new(),
     });
+    manifest.engine = arguments.engine;
     manifest.expect(&machines);
     manifest.write(&path).with_context(|| format!("cannot write {}", path.display()))?;
     let verb = if is_new { "expects" } else { "expects now" };
@@ -83,6 +102,29 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     output::print(&launch.text())?;
     Ok(ExitStatus::Done)
 }
+
+/// What a machine of a run is told beside where it writes.
+#[derive(Default)]
+struct Task {
+    budget: Option<u64>,
+    others: Vec<String>,
+}
+
+impl Task {
+    fn of(arguments: &[String]) -> Self {
+        let budget = match arguments {
+            [option, budget, ..] if option == "--budget" => budget.strip_suffix('s'),
+            _ => None,
+        };
+        match budget.and_then(|budget| budget.parse().ok()) {
+            Some(budget) => Self { budget: Some(budget), others: arguments[2..].to_vec() },
+            None => Self { budget: None, others: arguments.to_vec() },
+        }
+    }
+}
+
+/// What each machine measures for where nothing else is asked.
+const BUDGET: Duration = Duration::from_secs(120);
 
 fn compare(arguments: &FleetCompareArguments) -> anyhow::Result<ExitStatus> {
     let folder = RunFolder::new(&arguments.folder);
@@ -118,14 +160,6 @@ fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
             one.display()
         );
     }
-    let mut seen = BTreeSet::new();
-    let twice = arguments.folders.iter().find(|folder| {
-        let named = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-        !seen.insert(named)
-    });
-    if let Some(folder) = twice {
-        bail!("{} is named twice, and would count as two runs: name it once", folder.display());
-    }
     let folders: Vec<RunFolder> =
         arguments.folders.iter().map(|folder| RunFolder::new(folder)).collect();
     let drift = FleetDrift::read(&folders, &now_utc())?;
@@ -135,6 +169,12 @@ fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
 
 fn verdict(arguments: &FleetVerdictArguments) -> anyhow::Result<ExitStatus> {
     let machine = name_of_this_machine(arguments.machine.as_deref())?;
+    if !arguments.folder.exists() {
+        // An unmounted or mistyped folder is no machine that was never compared.
+        let gone = format!("the folder {} is not there", arguments.folder.display());
+        output::print(&format!("nearfar UNKNOWN {machine}: {gone}\n"))?;
+        return Ok(ExitStatus::NotKnown);
+    }
     let path = RunFolder::new(&arguments.folder).verdicts(&machine);
     let age = i64::try_from(arguments.max_age.as_secs()).unwrap_or(i64::MAX);
     let ToldVerdict { line, verdict } = Verdict::tell(&path, &machine, &now_utc(), age);

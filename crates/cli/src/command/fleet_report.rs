@@ -17,8 +17,8 @@ use nearfar_measure::now_utc;
 use crate::args::{FleetFormat, FleetReportArguments};
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
-use crate::written_file::WritableFile;
 use crate::{output, record_file};
+use nearfar_sys::WritableFile;
 
 /// Machines that get pages of their own beside the fleet's: each takes a second.
 const MOST_PAGES: usize = 20;

@@ -11,7 +11,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::args::Arguments;
 use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::written_file::WritableFile;
+use nearfar_sys::WritableFile;
 
 pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command().disable_help_subcommand(true);

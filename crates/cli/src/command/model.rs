@@ -20,6 +20,9 @@ use crate::{output, record_file};
 
 pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let (named, model) = record_and_model(arguments);
+    if let Some((option, of)) = model.and_then(|kind| arguments.option_of_another(kind)) {
+        bail!("{option} is of the model {of}, and says nothing of this one: leave it out");
+    }
     let (path, record) = record_file::read_named_or_newest(named)?;
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
     match model {

@@ -16,7 +16,9 @@ pub(super) fn predicted_program(
     asked: &ProgramQuestion,
 ) -> anyhow::Result<ProgramAnswer> {
     let profile = match named.strip_prefix('@') {
-        Some(workload) => declared_program(workload, record).map_err(anyhow::Error::msg)?,
+        Some(workload) => {
+            declared_program(workload, record, asked.copies).map_err(anyhow::Error::msg)?
+        }
         None => record_file::read_program_profile(Path::new(named))?,
     };
     predict_program(&RecordFigures::new(record), &profile, asked).map_err(anyhow::Error::msg)

@@ -7,8 +7,8 @@ use nearfar_document::{profile_answer, program_answer, write_json};
 use nearfar_machine::Machine;
 use nearfar_measure::{now_utc, read_environment};
 use nearfar_model::{
-    Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, RecordFigures, bound, class_shares,
-    classes, fit_profile, home_family,
+    Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, OF_OTHER_INITIATORS, RecordFigures,
+    are_initiators_of, bound, class_shares, classes, fit_profile, home_family,
 };
 use nearfar_place::{NotRun, ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{AnyProfile, ClassShares, Profile, ProgramProfile, Record};
@@ -17,8 +17,8 @@ use super::pressure::{self, Shares};
 use super::run::{command_of, status_number, status_of_start};
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
-use crate::written_file::WritableFile;
 use crate::{live_machine, output, record_file};
+use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
@@ -38,6 +38,9 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     let record = read_record(arguments)?;
     let profile = match (seen, arguments.pid) {
         (Some(AnyProfile::Seen(profile)), _) => *profile,
+        (_, Some(pid)) if !Path::new(&format!("/proc/{pid}")).exists() => {
+            bail!("there is no process {pid}; nearfar ps and pgrep NAME tell numbers")
+        }
         (_, Some(pid)) => {
             let machine = live_machine::read()?;
             profile_process(pid, &origin(&machine), arguments.seconds)
@@ -182,9 +185,14 @@ fn read_record(arguments: &ProfileArguments) -> anyhow::Result<Option<Record>> {
 /// The profile with its accesses by the record's classes, where a record was given.
 fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Profile> {
     let (Some(record), Some(access)) = (record, &profile.access) else { return Ok(profile) };
+    let header = &record.header;
+    if !are_initiators_of(&profile, &header.machine.initiators()) {
+        let note = format!("no shares by the classes of {}: {OF_OTHER_INITIATORS}", header.host);
+        profile.notes.push(note);
+        return Ok(profile);
+    }
     let classes = classes(&RecordFigures::new(record), &ClassRule::default())?;
     let (shares, unclassed_share) = class_shares(&classes, access).map_err(anyhow::Error::msg)?;
-    let header = &record.header;
     if header.host != profile.host {
         profile.notes.push(format!(
             "the program was watched on {} and the record is of {}: their initiators and nodes are \

@@ -11,8 +11,8 @@ use super::named_program::predicted_program;
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
-use crate::written_file::WritableFile;
 use crate::{output, record_file};
+use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;

@@ -24,8 +24,8 @@ use super::run_files::file_notes;
 use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
-use crate::written_file::WritableFile;
 use crate::{live_machine, output, record_file};
+use nearfar_sys::WritableFile;
 
 /// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
 pub fn run(arguments: &RunArguments) -> ExitStatus {

@@ -12,8 +12,8 @@ use nearfar_topology::{WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
-use crate::written_file::WritableFile;
 use crate::{foreign_machine, hwloc, live_machine, output, record_file};
+use nearfar_sys::WritableFile;
 
 /// How messages call the XML before it is written.
 const EXPORTED: &str = "the exported topology";
@@ -24,6 +24,9 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         true => None,
         false => Some(WritableFile::find(file).with_context(cannot_write)?),
     };
+    if arguments.record.is_none() && arguments.source.simulate.is_some() {
+        bail!("the figures are those of a record: name one of that simulated machine");
+    }
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     record_file::refuse_replacing(&path, file, "--export-xml")?;
     let measured = memory_attributes(&RecordFigures::new(&record)).map_err(|without| {

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::records::json;
+use crate::records::{asked, json};
+use crate::support::refuse;
 
 /// A place in a command's JSON, what stands there, and how far off it may be.
 type Figure = (&'static str, f64, f64);
@@ -115,5 +116,19 @@ fn figures_are_those_of_papers_and_of_the_machines_files() {
             let is_near = found.is_some_and(|found| (found / expected - 1.0).abs() <= tolerance);
             assert!(is_near, "{words}, {place}: {found:?} is not {expected}");
         }
+    }
+}
+
+/// An option that says nothing of the model that is asked for is refused: the answer was the same, byte for
+/// byte.
+#[test]
+fn options_of_another_model_are_refused() {
+    for (options, says) in [
+        ("latency --gamma 1GB/s", "--gamma is of the model classes"),
+        ("flow --threads all", "--threads is of the model classes"),
+        ("classes --unbounded", "--unbounded is of the model hybrid"),
+        ("classes --phi 25GB/s", "--phi is of the model devices"),
+    ] {
+        refuse(&mut asked(&format!("model @sound {options}")), 2, &[says]);
     }
 }

@@ -158,7 +158,15 @@ fn a_plan_holds_what_was_asked_for() {
 #[test]
 fn a_slow_machine_is_named_measured_again_and_told_to_health_checks() {
     let fleet = Fleet::new();
-    plan(&fleet.run(), &["--engine", "pdsh", "--machines", "n[1-10]"]);
+    let only = ["--", "--only", "pairs"];
+    plan(&fleet.run(), &[&["--engine", "pdsh", "--machines", "n[1-10]"][..], &only].concat());
+    // Who is measured again is measured as before, and by the engine that was named last.
+    let again = plan(&fleet.run(), &["--engine", "slurm", "--machines", "n7"]);
+    assert!(again.contains("--only pairs") && again.contains("--budget 120s"), "{again}");
+    let mut other = nearfar();
+    other.args(["fleet", "plan", "--engine", "pdsh", "--machines", "n7", "--run"]).arg(fleet.run());
+    refuse(other.args(["--", "--only", "latency"]), 2, &["was planned with '--only pairs'"]);
+    plan(&fleet.run(), &["--engine", "pdsh", "--machines", "n7"]);
     hold(&serde_json::from_slice(&fs::read(fleet.run().join("manifest.json")).unwrap()).unwrap());
     for number in 1..=9 {
         let machine = if number == 7 { fleet.slow() } else { "amd-4p".into() };
@@ -369,6 +377,11 @@ fn runs_are_compared_over_time_and_written_in_every_form() {
             fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
         }
     }
+    let mut nowhere = nearfar();
+    nowhere.args(["fleet", "verdict", "--machine", "n1"]).arg(fleet.folder.path().join("gone"));
+    let nowhere = run(&mut nowhere);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(text(&nowhere.stdout).contains("gone is not there"), "{nowhere:?}");
     let one = run(nearfar().args(["fleet", "drift"]).arg(fleet.run()));
     assert_eq!(one.status.code(), Some(2), "{one:?}");
     assert!(text(&one.stderr).contains("is one run"), "{one:?}");

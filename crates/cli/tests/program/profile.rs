@@ -46,5 +46,5 @@ fn a_running_process_is_watched_and_goes_on() {
     assert_eq!(profile["program"]["name"], "sleep");
     assert_eq!(profile["program"]["attached"], true);
     assert!(goes_on && profile["most_bytes"].as_u64().unwrap() > 0);
-    refuse(nearfar().args(["profile", "--pid", &pid]), 2, &["cannot watch process", &pid]);
+    refuse(nearfar().args(["profile", "--pid", &pid]), 2, &["there is no process", &pid]);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nearfar_model::{ModelChoices, command_on};
+use nearfar_model::{ModelChoices, advising_command, command_on};
 use nearfar_record::{Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
@@ -47,19 +47,22 @@ impl MeasuredRecord {
         let counts = self.counts(record);
         let counts = (!counts.is_empty()).then(|| Part::words("", counts));
         let path = Part::words("record  ", &self.record);
+        let advise = advising_command(record).map(|it| (it, "where to put a program".into()));
+        let advise = advise.into_iter();
         first_screen(&sources)
             .and_all(Shown::Always, counts)
             .and_gap()
             .and(Shown::Always, path)
             .and(
                 Shown::Always,
-                Part::Next(vec![
-                    (command_on(record, "nearfar advise"), "where to put a program".into()),
-                    (
-                        command_on(record, "nearfar report") + " -o FILE.html",
-                        "the whole picture as a page".into(),
-                    ),
-                ]),
+                Part::Next(
+                    advise
+                        .chain([(
+                            command_on(record, "nearfar report") + " -o FILE.html",
+                            "the whole picture as a page".into(),
+                        )])
+                        .collect(),
+                ),
             )
     }
 

@@ -83,6 +83,8 @@ pub(crate) fn sentences(found: &FleetComparison) -> Vec<Part> {
     let kinds = found.groups.len();
     let of_kinds = if kinds == 1 {
         "of one kind".into()
+    } else if found.groups.iter().any(|group| group.joined.is_some()) {
+        format!("of {kinds} kinds")
     } else {
         format!("of {kinds} kinds, each among its own")
     };

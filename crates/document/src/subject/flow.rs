@@ -299,6 +299,9 @@ fn kind_words(part: &MachinePart) -> &'static str {
 /// What a placement gains or costs against another, where the model can tell.
 fn against(model: &FlowSummary, one: &FlowPlacement, other: &FlowPlacement) -> String {
     let gain = best_known(one) / best_known(other) - 1.0;
+    if one.measured.is_some() && other.measured.is_some() {
+        return format!("{} vs own nodes, both as measured", signed(gain));
+    }
     let least = model.trust.least_difference_share;
     if gain.abs() < least {
         return format!(

@@ -21,16 +21,19 @@ fn finding(model: &Latency, advice: &LatencyAdvice, who: &Who) -> Option<String>
              local time, and a gain below 5 % is none.",
             Figure::of(&model.span.found()?.most).words()
         ),
-        LatencyAdvice::KeepTogether => {
+        LatencyAdvice::KeepTogether { has_worst } => {
             let span = model.span.found()?;
-            format!(
-                "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
-                 its data on one node: remote accesses take {} to {} times as long; where data must \
-                 be remote, avoid {} with node {}.",
-                three(span.least.0),
-                Figure::of(&span.most).words(),
+            let (least, most) = (three(span.least.0), Figure::of(&span.most).words());
+            let times = if least == most { most } else { format!("{least} to {most}") };
+            let avoid = format!(
+                "; where data must be remote, avoid {} with node {}",
                 who.cpus(span.worst_initiator),
                 span.worst_memory_node
+            );
+            format!(
+                "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
+                 its data on one node: remote accesses take {times} times as long{}.",
+                if *has_worst { avoid.as_str() } else { "" }
             )
         }
         LatencyAdvice::DistrustFirmware { initiator, memory_node } => {

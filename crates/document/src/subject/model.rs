@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{FittedModel, ModelKind, Unavailable, command_on};
+use nearfar_model::{FittedModel, ModelKind, Unavailable, advising_command, command_on};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -142,11 +142,10 @@ impl ModelsOfRecord {
             answer.and_all(Shown::Full, model_answer(record, model).full())
         });
         let one = command_on(record, "nearfar model") + " NAME";
-        let advise = command_on(record, "nearfar advise");
-        let next = [
-            (one.as_str(), "one model: its tables, errors and advice"),
-            (advise.as_str(), "where to put a program"),
-        ];
+        let advise = advising_command(record);
+        let advise = advise.as_deref().map(|it| (it, "where to put a program"));
+        let next = [(one.as_str(), "one model: its tables, errors and advice")];
+        let next = next.into_iter().chain(advise);
         whole.and_all(Shown::Full, [Part::Gap]).and_all(Shown::Full, lacking).and_next(next)
     }
 }

@@ -35,13 +35,20 @@ fn section(of: &CurveAnswer, who: &Who) -> Section {
     let beyond: Vec<String> = beyond
         .map(|pair| format!("{} on node {}", who.cpus(pair.initiator), pair.memory_node))
         .collect();
-    let mut notes = vec!["The interval is of what would be measured there.".to_string()];
-    if !beyond.is_empty() {
-        notes.push(format!(
+    let notes = vec!["The interval is of what would be measured there.".to_string()];
+    let beyond = (!beyond.is_empty()).then(|| {
+        format!(
             "Beyond the traffic that was measured, where the law stands alone: {}.",
             beyond.join(", ")
-        ));
-    }
+        )
+    });
+    // Why no pair has a time is the answer.
+    let is_known = of.pairs.iter().any(|pair| pair.latency.found().is_some());
+    let unknown = of.pairs.iter().filter(|_| !is_known).filter_map(|pair| {
+        let why = pair.latency.as_result().err()?;
+        Some(format!("{} on node {}: {why}.", who.cpus(pair.initiator), pair.memory_node))
+    });
+    let findings: Vec<String> = beyond.into_iter().chain(unknown).collect();
     let table = Table::new(
         "Time of an access",
         Column::all(["CPUs and node", "time", "times idle"], [WORDS, NS, ONE]),
@@ -59,4 +66,5 @@ fn section(of: &CurveAnswer, who: &Who) -> Section {
         ),
         vec![table],
     )
+    .with_findings(findings)
 }

@@ -170,17 +170,26 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
         .filter(|it| it.time.found().is_some() && !it.is_within_measured)
         .map(place)
         .collect();
-    let mut notes = vec![
-        "The interval is of what would be measured there; by alpha is the rule that performance follows \
-         bandwidth (docs/models/data-access.md)."
-            .to_string(),
-    ];
-    if !beyond.is_empty() {
-        notes.push(format!(
+    let has_interval =
+        of.places.iter().any(|it| it.time.found().is_some_and(|time| time.interval.is_some()));
+    let interval =
+        if has_interval { "The interval is of what would be measured there; " } else { "" };
+    let mut notes = vec![format!(
+        "{interval}by alpha is the rule that performance follows bandwidth (docs/models/data-access.md)."
+    )];
+    let beyond = (!beyond.is_empty()).then(|| {
+        format!(
             "Beyond the traffic that was measured, where the law stands alone: {}.",
             beyond.join(", ")
-        ));
-    }
+        )
+    });
+    // Why it has no time anywhere is the answer.
+    let is_known = of.places.iter().any(|it| it.time.found().is_some());
+    let unknown = of.places.iter().filter(|_| !is_known).filter_map(|it| {
+        let why = it.time.as_result().err()?;
+        Some(format!("{}: {why}.", place(it)))
+    });
+    let findings: Vec<String> = beyond.into_iter().chain(unknown).collect();
     if !of.is_same_machine {
         notes.push(format!(
             "Its runs were on {}: core time is taken as it was there, and times are not compared.",
@@ -210,6 +219,7 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
         table = table.without_column(TIMES_ALONE);
     }
     Section::new("predict-program", "A program at every placement", says(of, &place), vec![table])
+        .with_findings(findings)
 }
 
 fn says(of: &ProgramAnswer, place: &dyn Fn(&PlaceTime) -> String) -> String {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use nearfar_model::{
     ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, MessageFigures, Mix, ModelChoices,
     ModelKind, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures,
-    chases, command_on, exchanges, hand_overs, hybrid_points, links, messages, mixes,
-    network as network_of, pairs, resuming_command, roofs, scaling, sharing_grid, transfers,
+    advising_command, chases, command_on, exchanges, hand_overs, hybrid_points, links, messages,
+    mixes, network as network_of, pairs, resuming_command, roofs, scaling, sharing_grid, transfers,
     workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
@@ -158,12 +158,16 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         if choice.remarks {
             return remarks(&sources);
         }
+        let advise = advising_command(record);
         let on = |command, options| command_on(record, command) + options;
-        return first_screen(&sources).and_next([
-            (on("nearfar show", " --full").as_str(), "every table; --experiment for one"),
-            (on("nearfar model", "").as_str(), "what the figures mean"),
-            (on("nearfar advise", "").as_str(), "where to put a program"),
-        ]);
+        return first_screen(&sources).and_next(
+            [
+                (on("nearfar show", " --full").as_str(), "every table; --experiment for one"),
+                (on("nearfar model", "").as_str(), "what the figures mean"),
+            ]
+            .into_iter()
+            .chain(advise.as_deref().map(|it| (it, "where to put a program"))),
+        );
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
     let kinds = [

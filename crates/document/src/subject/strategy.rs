@@ -121,7 +121,7 @@ fn capital(access: Access) -> &'static str {
 fn words(access: Access) -> &'static str {
     match access {
         Access::Regular => "each thread keeps to its part of the data",
-        Access::Irregular => "threads access all data in random order",
+        Access::Irregular => "threads access all data in random order and wait for each access",
     }
 }
 
@@ -168,7 +168,14 @@ pub(crate) fn answer(model: &Strategy) -> String {
             PlacementStrategy::FirstTouch => "no gain".into(),
             _ => format!("{gain} % over first-touch, {low} to {high} %"),
         };
-        format!("{} ({gain})", best.strategy.as_str())
+        // What is not ahead by more than what is not known does not stand alone.
+        let second = match expectation.verdict {
+            StrategyVerdict::Decided => String::new(),
+            StrategyVerdict::TooNear | StrategyVerdict::Open => {
+                format!(" or {}", expectation.second().strategy.as_str())
+            }
+        };
+        format!("{}{second} ({gain})", best.strategy.as_str())
     };
     format!(
         "Fastest for regular accesses: {}; for irregular ones: {}.",

@@ -86,6 +86,15 @@ fn few_join_the_nearest_kind_and_alone_they_say_nothing() {
     machines.push(machine(1, Fault::None, (0, 0)));
     let mut fleet = fleet(&machines, &mut rng);
     fleet[20].1[0].kind.as_mut().unwrap().stepping = Some(2);
+    // It measured more: what the others never had is nothing that they lack.
+    let own = fleet[20].1[0].cells.clone();
+    for more in ["a", "b"] {
+        let cells = own.iter().cloned().map(|mut cell| {
+            cell.case += more;
+            cell
+        });
+        fleet[20].1[0].cells.extend(cells);
+    }
     let compared = FleetComparison::of_summaries(fleet, &choices());
     let of = |number| compared.machines.iter().find(|it| it.machine == name(number)).unwrap();
     let small =
@@ -93,6 +102,9 @@ fn few_join_the_nearest_kind_and_alone_they_say_nothing() {
     assert_eq!(small.joined.as_ref().unwrap().differs_in, ["stepping"]);
     assert_eq!(of(20).verdict, VerdictKind::Again);
     assert_eq!(of(20).shortfalls[0].part, MachinePart::Memory(2));
+    assert_eq!(compared.with(VerdictKind::Good).count(), 20, "{:?}", compared.verdicts);
+    let large = compared.groups.iter().find(|group| group.machines == 20).unwrap();
+    assert!(large.cells.len() == 64 && large.cells.iter().all(|cell| cell.median.is_finite()));
     assert_eq!(of(21).verdict, VerdictKind::Unknown);
     assert!(of(21).unknown.as_ref().unwrap().contains("only 1 of its kind"), "{:?}", of(21));
 }

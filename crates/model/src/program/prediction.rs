@@ -1,6 +1,6 @@
 //! A program's time at every placement of a record.
 
-use nearfar_machine::GroupBy;
+use nearfar_machine::{CpuSet, GroupBy};
 use nearfar_record::{Estimate, Experiment, Outcome, ProgramParts, ProgramProfile, Record, Suite};
 use nearfar_stats::drawn_residuals;
 use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio, Seconds};
@@ -28,6 +28,9 @@ pub struct ProgramQuestion {
     /// What others move to the same memory.
     pub beside: Beside,
 }
+
+/// More copies than any machine has cores.
+pub const MOST_COPIES: u32 = 4096;
 
 impl ProgramQuestion {
     /// One copy and nothing beside it.
@@ -174,6 +177,7 @@ fn predicted(
         let time = law
             .as_ref()
             .map_err(String::clone)
+            .and_then(|law| has_cores(record, profile, asked, pair.0).map(|()| law))
             .and_then(|law| time_at(profile, law, asked, is_same_machine));
         let ratio = |time: &Estimate<Seconds>| {
             let alone = measured.as_ref()?.value.0;
@@ -186,6 +190,7 @@ fn predicted(
             let memory = MemoryLaw { law: law.law(), capacity_ratio };
             bound(&profile.parts, &memory, asked.beside, asked.copies)
         });
+        let depends_on = depends_on.filter(|_| time.is_ok());
         let solved = time.as_ref().ok().map(|(_, solved)| *solved);
         places.push(PlaceTime {
             initiator: family.initiator,
@@ -223,6 +228,37 @@ fn predicted(
         measured,
         places,
     })
+}
+
+/// Whether an initiator has cores for that many copies of a program.
+fn has_cores(
+    record: &Record,
+    profile: &ProgramProfile,
+    asked: &ProgramQuestion,
+    initiator: u32,
+) -> Result<(), String> {
+    if asked.copies == 1 {
+        return Ok(());
+    }
+    let machine = &record.header.machine;
+    let cores_of = |cpus: &CpuSet| {
+        machine.cores.iter().filter(|core| core.cpus.intersects(cpus)).count() as u64
+    };
+    // What ran elsewhere had so many CPUs there.
+    let each = match record.header.host == profile.host {
+        true => cores_of(&profile.cpus),
+        false => profile.cpus.len() as u64,
+    };
+    let initiators = machine.initiators();
+    let own = initiators.iter().find(|it| it.index == initiator).map(|it| cores_of(&it.cpus));
+    let (needed, own) = (each * u64::from(asked.copies), own.unwrap_or(0));
+    match needed > own {
+        true => Err(format!(
+            "{} copies with {each} cores each need {needed} cores, and these CPUs are of {own}",
+            asked.copies
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The bandwidth of pairs, by the classes of a record.

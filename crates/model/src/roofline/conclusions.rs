@@ -20,6 +20,11 @@ pub struct Program {
     pub kernel: &'static str,
 }
 
+/// Arithmetic intensities that may be asked about, FLOPs per byte.
+pub const INTENSITIES: (f64, f64) = (1e-4, 1e5);
+/// Rates that a program may be said to reach, GFLOP/s.
+pub const GFLOP_RATES: (f64, f64) = (1e-3, 1e9);
+
 /// A program by its intensity and what it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -137,7 +137,17 @@ fn scaled(pair: &SeenPair, seen: &Seen<'_>, factor: f64, maximum: f64) -> Answer
             // What the cores could take beyond that was not seen.
             then(value, (now, value * (1.0 + SURE)), &pair.rate, Because::CoresUnknown)
         }
-        (false, false) => then(now, (now, now * (1.0 + SURE)), &pair.rate, Because::CoresLimit),
+        (false, false) => {
+            // Cores alone would carry twice what half of them do: what is missing the memory took.
+            let cores = 2.0 * pair.half_share.unwrap_or(0.5);
+            let most = factor.min(cores).max(1.0);
+            if most <= 1.0 + 2.0 * SURE {
+                let high = now * most.max(1.0 + SURE);
+                return then(now, (now, high), &pair.rate, Because::CoresLimit);
+            }
+            let value = now * f64::midpoint(1.0, most);
+            then(value, (now, now * most * (1.0 + SURE)), &pair.rate, Because::CoresUnknown)
+        }
         (false, true) => {
             let low = (factor * most).min(now);
             let high = (factor * MOST_SHARE * maximum).min(now).max(low);
@@ -302,6 +312,11 @@ mod tests {
         let by_cores = own(&machine, 80.0, Some(0.55));
         let more = told(&scaled(&by_cores.pairs[0], &by_cores, 2.0, 240.0 * GB)).unwrap();
         assert_eq!((more.0, more.2), (80.0, Because::CoresLimit));
+        // Half of the cores move 0.6 of what all do: those could move 1.2 times that.
+        let by_both = own(&machine, 80.0, Some(0.6));
+        let more = told(&scaled(&by_both.pairs[0], &by_both, 2.0, 240.0 * GB)).unwrap();
+        assert_eq!((more.0, more.1[0], more.2), (88.0, 80.0, Because::CoresUnknown));
+        assert!((more.1[1] - 96.0 * 1.05).abs() < 1e-9, "{more:?}");
         // Between 40 and 80 GB/s would be left.
         assert!(half(&by_cores, 240.0).is_none());
         let unknown = own(&machine, 80.0, None);

@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use nearfar_sys::{duplicate_descriptor, may_create_in, open_to_write};
+use crate::clock::monotonic_ns;
+use crate::{duplicate_descriptor, may_create_in, open_to_write};
 
 /// A place that was found to take a file, before what it is to hold was computed.
 #[derive(Debug)]
@@ -63,6 +64,11 @@ impl WritableFile {
     pub fn write(self, content: &[u8]) -> io::Result<()> {
         self.write_by(|out| out.write_all(content))
     }
+}
+
+/// Whether both paths lead to one file that is there.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(a), Ok(b)) if a == b)
 }
 
 fn error(kind: ErrorKind, text: &str) -> io::Error {
@@ -163,7 +169,7 @@ fn replace(
 /// In containers the same process number comes again soon, so that it alone could be the name of
 /// what a killed one left.
 fn unused_name_beside(path: &Path) -> PathBuf {
-    let (process, now) = (std::process::id(), nearfar_sys::monotonic_ns());
+    let (process, now) = (std::process::id(), monotonic_ns());
     folder_of(path).join(format!(".nearfar-{process}-{now}.new"))
 }
 
