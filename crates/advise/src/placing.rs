@@ -12,7 +12,7 @@ use nearfar_units::BytesPerSecond;
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind, are_alike};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Workers};
+use crate::question::{KernelRatios, LEAST_SHARE, PageNode, Question, Shares, Throughput, Workers};
 use crate::room::{room, room_share, takes_pages};
 use crate::search::equal_shares;
 use crate::team::Team;
@@ -280,6 +280,7 @@ impl<'a> Placing<'a> {
         let possible = self.question.possible_throughputs(pages)?;
         let rate = |index: usize| flows.rates[index] / f64::from(self.team.workers[index].threads);
         let slowest = (0..flows.rates.len()).min_by(|&a, &b| rate(a).total_cmp(&rate(b)))?;
+        let cause = first_cause(&flows, slowest);
         let shares = self.question.share_of_all(pages);
         let on: Vec<(u32, f64)> =
             self.question.page_nodes.iter().map(|it| it.node).zip(shares).collect();
@@ -287,14 +288,16 @@ impl<'a> Placing<'a> {
         let used: Vec<u32> = used.collect();
         let is_sound = predicted.is_finite() && predicted > 0.0;
         is_sound.then(|| {
-            let predicted = self.flow.expected(predicted);
+            let expected = self.flow.expected(predicted);
+            let is_told = cause.is_none_or(|part| self.flow.fitted.is_told(part));
+            let predicted = if is_told { expected } else { open_upward(expected, &possible) };
             let room = room(self.machine, self.demand.working_set_bytes, &on);
             let made =
                 Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
             Candidate {
                 possible: possible.into_iter().map(|it| BytesPerSecond(it.paced)).collect(),
                 is_alike: are_alike(&self.flow.fitted.capacities, used),
-                limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
+                limit: cause.and_then(|part| self.flow.layout.part(part)),
                 ..made.over_all_of(self.machine)
             }
         })
@@ -378,4 +381,12 @@ fn fallback_order(
     let mut order: Vec<usize> = (0..page_nodes.len()).collect();
     order.sort_by_key(key);
     Some(order)
+}
+
+/// What a placement is expected to give whose limit no case fills: up to the most that a machine gives
+/// which the record leaves possible.
+fn open_upward(of: Estimate<BytesPerSecond>, possible: &[Throughput]) -> Estimate<BytesPerSecond> {
+    let [low, high] = of.ends().map(|end| end.0);
+    let paced = possible.iter().map(|it| it.paced).filter(|it| it.is_finite());
+    Estimate::computed(of.value.0, (low, paced.fold(high, f64::max)), of.cases)
 }

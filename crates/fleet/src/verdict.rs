@@ -58,6 +58,8 @@ pub struct ToldVerdict {
     pub line: String,
     /// `Bad` or `Good` only where it is known and young enough; else `Unknown`, for "again" too.
     pub verdict: VerdictKind,
+    /// Whether the machine was in a comparison, whatever came of it.
+    pub is_compared: bool,
 }
 
 impl Verdict {
@@ -104,7 +106,10 @@ impl Verdict {
         };
         let verdict = match found {
             Ok(Some(verdict)) => verdict,
-            Ok(None) => return unknown("was in no comparison of this folder"),
+            Ok(None) => {
+                let told = unknown("was in no comparison of this folder");
+                return ToldVerdict { is_compared: false, ..told };
+            }
             Err(why) => return unknown(&format!("its verdict cannot be read: {why}")),
         };
         let day = |time: &str| time.split('T').next().unwrap_or_default().to_string();
@@ -136,7 +141,7 @@ fn told(machine: &MachineName, verdict: VerdictKind, why: &str) -> ToldVerdict {
         line.truncate(MOST_CHARACTERS - 2);
         line.push_str("..");
     }
-    ToldVerdict { line, verdict }
+    ToldVerdict { line, verdict, is_compared: true }
 }
 
 /// Seconds since 1970 of a time in RFC 3339.

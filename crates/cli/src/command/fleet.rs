@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use nearfar_document::{fleet_answer, fleet_drift_answer};
 use nearfar_fleet::{
-    Engine, FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineSummary,
-    Manifest, RunFolder, ToldVerdict, Verdict, VerdictKind, expand_hosts,
+    Engine, FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineName,
+    MachineSummary, Manifest, RunFolder, ToldVerdict, Verdict, VerdictKind, expand_hosts,
 };
 use nearfar_measure::now_utc;
 use nearfar_units::format_duration;
@@ -175,9 +175,18 @@ fn verdict(arguments: &FleetVerdictArguments) -> anyhow::Result<ExitStatus> {
         output::print(&format!("nearfar UNKNOWN {machine}: {gone}\n"))?;
         return Ok(ExitStatus::NotKnown);
     }
-    let path = RunFolder::new(&arguments.folder).verdicts(&machine);
     let age = i64::try_from(arguments.max_age.as_secs()).unwrap_or(i64::MAX);
-    let ToldVerdict { line, verdict } = Verdict::tell(&path, &machine, &now_utc(), age);
+    let told = |machine: &MachineName| {
+        let path = RunFolder::new(&arguments.folder).verdicts(machine);
+        Verdict::tell(&path, machine, &now_utc(), age)
+    };
+    // Launchers name machines without their domain, which a host's own name may have.
+    let short = machine.as_str().split_once('.').map(|(name, _)| name);
+    let short = short.filter(|_| arguments.machine.is_none()).and_then(|name| name.parse().ok());
+    let by_short = || short.as_ref().map(told).filter(|told| told.is_compared);
+    let by_full = told(&machine);
+    let found = if by_full.is_compared { by_full } else { by_short().unwrap_or(by_full) };
+    let ToldVerdict { line, verdict, .. } = found;
     output::print(&format!("{line}\n"))?;
     Ok(match verdict {
         VerdictKind::Good => ExitStatus::Done,

@@ -146,6 +146,8 @@ fn health_checks_are_told_by_their_contracts() {
         bad.contains("died 1: check_nearfar:  nearfar BAD n3") && bad.contains("status 1"),
         "{bad}"
     );
+    let by_domain = nhc("n3.cluster.example");
+    assert!(by_domain.contains("nearfar BAD n3") && by_domain.contains("status 1"), "{by_domain}");
     assert_eq!(nhc("n4"), "status 0\n");
     assert_eq!(nhc("n99"), "status 0\n", "what is not known drains nothing");
 

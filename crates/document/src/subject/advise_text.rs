@@ -435,7 +435,7 @@ fn agreed_words() -> String {
 /// How sure the flow model is of its figures; `what` is what it cannot tell when it is small.
 pub(super) fn trust_words(trust: &FlowTrust, what: &str) -> String {
     format!(
-        "± is the flow model's error; its mean is {}, on {}. {what} below {} are not significant.",
+        "± or a range is the flow model's error; its mean is {}, on {}. {what} below {} are not significant.",
         percents(trust.model_error),
         trust.judged_by,
         percents(trust.least_difference_share)

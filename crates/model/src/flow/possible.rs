@@ -11,10 +11,10 @@
 //!
 //! Fails when: the law does not fit the machine; that error is not among these.
 
-use nearfar_flow::Capacities;
+use nearfar_flow::{Capacities, Part};
 
-use super::fit::FittedFlow;
-use super::parameters::number_of;
+use super::fit::{FittedFlow, FlowEstimate};
+use super::parameters::{FlowParameter, number_of};
 
 /// No parameter moves further, of what is fitted of it: beyond that the approximation is none.
 const FARTHEST: f64 = 0.6;
@@ -47,6 +47,12 @@ impl Posterior {
 }
 
 impl FittedFlow {
+    /// Whether any case tells what a part carries; else that is a lower bound.
+    pub fn is_told(&self, part: Part) -> bool {
+        let own = |it: &&FlowEstimate| it.parameter == FlowParameter::Capacity(part);
+        self.parameters.iter().find(own).is_none_or(|it| it.is_bound)
+    }
+
     /// How many numbers [`FittedFlow::possible`] asks for.
     pub fn freedoms(&self) -> usize {
         self.posterior.at.len()
