@@ -133,7 +133,8 @@ pub fn advise_each(
         return Ok(vec![Advice::OneNode(only); patterns.len()]);
     }
     let basis = Basis::of(figures, demand.load_share)?;
-    let hybrid = demand.load_share.and_then(|_| hybrid(figures, OverlapBounds::NotNegative).ok());
+    let may_be_hybrid = demand.load_share.is_some() || usable.len() == fast_share::MEMORIES;
+    let hybrid = may_be_hybrid.then(|| hybrid(figures, OverlapBounds::NotNegative).ok()).flatten();
     let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();
     let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
     let possible = match &basis {

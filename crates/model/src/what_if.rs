@@ -117,6 +117,8 @@ pub enum Because {
     MeanOfNodes,
     /// By the flow law, with pages in turn over the nodes that become one.
     FlowLaw,
+    /// All cores did the same with pages in turn over the nodes that become one.
+    MeasuredInTurn,
     /// The same channels, in parts.
     SameChannels,
     /// The parts' mean is what the whole had, and the own part is the nearest.

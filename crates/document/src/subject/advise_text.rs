@@ -257,7 +257,11 @@ impl AdvisedPlacement {
             };
             let least =
                 of_use.basis.trust.as_ref().map_or(LEAST_GAIN, |it| it.least_difference_share);
-            return format!("{what}: {rate}{limit}. Nothing gains {}.", percents(least));
+            let nothing = match best.model {
+                AdvisingModel::Hybrid => "Of these two memories nothing",
+                AdvisingModel::Flow | AdvisingModel::Pairs => "Nothing",
+            };
+            return format!("{what}: {rate}{limit}. {nothing} gains {}.", percents(least));
         }
         if has_default {
             return format!("{rate}, {}{limit}.", gain_words(best));
@@ -316,6 +320,11 @@ impl AdvisedPlacement {
                  than one pair to ones that never limit {}",
                 why_not_narrower(without)
             )),
+            (None, None) if self.demand.load_share.is_none() => cautions.push(
+                "By the hybrid model of the two memories, for loads alone: --load-share says what else a \
+                 program does."
+                    .into(),
+            ),
             (None, None) => cautions.push(
                 "By the hybrid model for this share of loads: only the two memories of these CPUs \
                  are compared. Without --load-share all nodes are."

@@ -52,10 +52,11 @@ fn table(
         ]
     };
     let more = all - cases.len();
+    let shown = if more > 0 { format!(", the clearest {}", cases.len()) } else { String::new() };
     let note = format!("{more} more are in what `nearfar compare --json` prints.");
     Some(
         Table::new(
-            format!("{}, {}: {all}", capitalised(verdict.as_str()), quantity(unit)),
+            format!("{}, {}: {all}{shown}", capitalised(verdict.as_str()), quantity(unit)),
             vec![
                 Column::words("case"),
                 Column::of("A", unit),

@@ -120,7 +120,7 @@ impl ModelsOfRecord {
         let who = &self.measured.who;
         let said = fitted.iter().map(|model| {
             let gist = gist(model, who);
-            let gist = gist.unwrap_or_else(|| "shows figures and advises nothing".into());
+            let gist = gist.unwrap_or_else(|| "figures alone".into());
             Part::words(name(model.kind()), gist)
         });
         let lacking = self.unavailable.iter().flat_map(|Unavailable { model, why }| {

@@ -113,6 +113,7 @@ fn because_words(of: Because) -> &'static str {
         Because::TransferOfALine => "a line's transfer",
         Because::MeanOfNodes => "mean of the nodes",
         Because::FlowLaw => "pages in turn (flow)",
+        Because::MeasuredInTurn => "pages in turn, as measured",
         Because::SameChannels => "the same channels",
         Because::NearestPart => "the nearest part",
         Because::CxlLinkLimits => "the link limits",

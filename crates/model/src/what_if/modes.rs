@@ -190,6 +190,14 @@ fn join(figures: &RecordFigures<'_>, seen: &Seen<'_>, groups: &[Group], changed:
         let found = found.map(|figure| Then { figure, because: Because::FlowLaw });
         Outcome::from(found)
     };
+    // All cores with pages in turn over all nodes is what the one node is then.
+    let in_turn = law.as_ref().ok().filter(|_| groups.len() == 1).and_then(measured_in_turn);
+    let told = |found: Result<Estimate<BytesPerSecond>, String>| match &in_turn {
+        Some(figure) => {
+            Outcome::Found(Then { figure: figure.clone(), because: Because::MeasuredInTurn })
+        }
+        None => by_law(found),
+    };
     let own: Result<Vec<_>, String> = groups
         .iter()
         .map(|group| {
@@ -201,19 +209,17 @@ fn join(figures: &RecordFigures<'_>, seen: &Seen<'_>, groups: &[Group], changed:
     changed.bandwidth.push(ChangedBandwidth {
         of: BandwidthOf::OwnNode,
         now: seen.middle(Relation::Local).map(|it| it.rate.clone()),
-        then: by_law(own.and_then(|of| middle(of).ok_or_else(no_group))),
+        then: told(own.and_then(|of| middle(of).ok_or_else(no_group))),
     });
     let all: Vec<Binding> = groups.iter().map(|group| binding(seen, group, group)).collect();
-    if groups.len() > 1 {
-        changed.bandwidth.push(ChangedBandwidth {
-            of: BandwidthOf::AllOwn,
-            now: law.as_ref().ok().and_then(all_own),
-            then: by_law(predicted(&all).map(|(_, sum)| {
-                let own = groups.iter().map(|group| parts_own(seen, group)).sum::<Option<f64>>();
-                within_parts(&sum, own)
-            })),
-        });
-    }
+    changed.bandwidth.push(ChangedBandwidth {
+        of: BandwidthOf::AllOwn,
+        now: law.as_ref().ok().and_then(all_own),
+        then: told(predicted(&all).map(|(_, sum)| {
+            let own = groups.iter().map(|group| parts_own(seen, group)).sum::<Option<f64>>();
+            within_parts(&sum, own)
+        })),
+    });
     let others = || {
         groups.iter().flat_map(|from| {
             let of_others = groups.iter().filter(|to| from.package != to.package);
@@ -323,6 +329,13 @@ fn binding(seen: &Seen<'_>, from: &Group, to: &Group) -> Binding {
     let memory =
         if nodes.len() == 1 { MemoryPolicy::Bind(nodes) } else { MemoryPolicy::Interleave(nodes) };
     Binding { cpus, memory }
+}
+
+/// What all cores moved with pages in turn over all nodes, where a case of the record did that.
+fn measured_in_turn(law: &Flow) -> Option<Estimate<BytesPerSecond>> {
+    let all = law.placements.iter().find(|it| it.kind == PlacementKind::AllNodes)?;
+    let rate = all.measured?.0;
+    Some(Estimate::computed(rate, (rate * (1.0 - SURE), rate * (1.0 + SURE)), Vec::new()))
 }
 
 fn all_own(law: &Flow) -> Option<Estimate<BytesPerSecond>> {
