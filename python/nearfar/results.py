@@ -406,6 +406,8 @@ class FactorSpan:
     worst_initiator: int
     """Initiator of the pair with the most."""
     worst_memory_node: int
+    has_worst: bool
+    """Whether that pair is worse than every other by more than noise and than what is worth moving data for."""
     pairs: int
     """Pairs of an initiator and a remote node that have a factor."""
 
@@ -453,10 +455,9 @@ class LatencyAdviceLeaveData:
 
 @dataclass(frozen=True)
 class LatencyAdviceKeepTogether:
-    """Put a thread whose accesses wait for each other and its data on one node; whether one pair is worse than all others."""
+    """Put a thread whose accesses wait for each other and its data on one node."""
 
     do: Literal["keep_together"]
-    has_worst: bool
 
 
 @dataclass(frozen=True)

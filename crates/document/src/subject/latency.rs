@@ -10,7 +10,7 @@ use nearfar_record::{ChaseWalk, Estimate, Outcome, Pages};
 use nearfar_units::{Bytes, Nanoseconds, Ratio, format_significant};
 
 use super::figures::{count, significant};
-use super::latency_advice;
+use super::latency_advice::{self, factor_words, worst_pair};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -20,13 +20,11 @@ use crate::table::{Cell, Column, GB, NS, ONE, Table, WORDS};
 /// The answer in a sentence; `None` where nothing remote was measured.
 pub(crate) fn answer(model: &Latency, who: &Who) -> Option<String> {
     let span = model.span.found()?;
+    let worst = worst_pair(span, who).map(|pair| format!("; longest: {pair}"));
     Some(format!(
-        "Remote memory takes {} to {} times as long as local memory (NUMA factor), the most from \
-         {} to node {}.",
-        Figure::plain(span.least).text,
-        Figure::of(&span.most).words(),
-        who.cpus(span.worst_initiator),
-        span.worst_memory_node
+        "Remote memory takes {} times as long as local memory (NUMA factor){}.",
+        factor_words(span),
+        worst.unwrap_or_default()
     ))
 }
 
@@ -199,14 +197,11 @@ fn factors(model: &Latency, who: &Who) -> Option<Table> {
 
 fn span_words(span: &Outcome<FactorSpan>, who: &Who) -> String {
     match span.as_result() {
-        Ok(span) => format!(
-            "Remote: {} to {} over {}, the most from {} to node {}.",
-            Figure::plain(span.least).text,
-            Figure::of(&span.most).words(),
-            count(span.pairs, "pair"),
-            who.cpus(span.worst_initiator),
-            span.worst_memory_node
-        ),
+        Ok(span) => {
+            let worst = worst_pair(span, who).map(|pair| format!("; longest: {pair}"));
+            let pairs = count(span.pairs, "pair");
+            format!("Remote: {} over {pairs}{}.", factor_words(span), worst.unwrap_or_default())
+        }
         Err(why) => format!("Remote: no NUMA factor: {why}."),
     }
 }

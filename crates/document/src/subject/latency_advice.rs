@@ -1,6 +1,8 @@
 //! What to do about latency, in sentences.
 
-use nearfar_model::{CurvePlace, Latency, LatencyAdvice, LoadedCurve, NumaFactor, USABLE_RISE};
+use nearfar_model::{
+    CurvePlace, FactorSpan, Latency, LatencyAdvice, LoadedCurve, NumaFactor, USABLE_RISE,
+};
 use nearfar_units::format_significant;
 
 use super::figures::count;
@@ -21,19 +23,15 @@ fn finding(model: &Latency, advice: &LatencyAdvice, who: &Who) -> Option<String>
              local time, and a gain below 5 % is none.",
             Figure::of(&model.span.found()?.most).words()
         ),
-        LatencyAdvice::KeepTogether { has_worst } => {
+        LatencyAdvice::KeepTogether => {
             let span = model.span.found()?;
-            let (least, most) = (three(span.least.0), Figure::of(&span.most).words());
-            let times = if least == most { most } else { format!("{least} to {most}") };
-            let avoid = format!(
-                "; where data must be remote, avoid {} with node {}",
-                who.cpus(span.worst_initiator),
-                span.worst_memory_node
-            );
+            let avoid = worst_pair(span, who);
+            let avoid = avoid.map(|pair| format!("; where data must be remote, avoid {pair}"));
             format!(
                 "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
-                 its data on one node: remote accesses take {times} times as long{}.",
-                if *has_worst { avoid.as_str() } else { "" }
+                 its data on one node: remote accesses take {} times as long{}.",
+                factor_words(span),
+                avoid.unwrap_or_default()
             )
         }
         LatencyAdvice::DistrustFirmware { initiator, memory_node } => {
@@ -70,6 +68,19 @@ fn finding(model: &Latency, advice: &LatencyAdvice, who: &Who) -> Option<String>
             three(place.highest_rise)
         ),
     })
+}
+
+/// `1.41 to 2.26 (2.24 to 2.28)`, of one factor that alone.
+pub(super) fn factor_words(span: &FactorSpan) -> String {
+    let (least, most) = (Figure::plain(span.least).text, Figure::of(&span.most));
+    if least == most.text { most.words() } else { format!("{least} to {}", most.words()) }
+}
+
+/// The pair with the most, where no other is as bad: `CPUs 0-7 with node 3`.
+pub(super) fn worst_pair(span: &FactorSpan, who: &Who) -> Option<String> {
+    let pair =
+        || format!("{} with node {}", who.cpus(span.worst_initiator), span.worst_memory_node);
+    span.has_worst.then(pair)
 }
 
 fn beside(curve: &LoadedCurve, place: &CurvePlace) -> String {

@@ -1,12 +1,12 @@
 //! What follows from the times of an access.
 
-use nearfar_record::{Estimate, Outcome};
-use nearfar_units::{BytesPerSecond, Nanoseconds, Ratio};
+use nearfar_record::Outcome;
+use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
 use super::curve::LoadedCurve;
 use super::knee::USABLE_RISE;
-use super::numa_factor::{FactorSpan, NumaFactor};
+use super::numa_factor::{FactorSpan, NumaFactor, WORTH};
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,9 +15,8 @@ use super::numa_factor::{FactorSpan, NumaFactor};
 pub enum LatencyAdvice {
     /// Not move data: what is farthest is too near for that.
     LeaveData,
-    /// Put a thread whose accesses wait for each other and its data on one node; whether one pair is
-    /// worse than all others.
-    KeepTogether { has_worst: bool },
+    /// Put a thread whose accesses wait for each other and its data on one node.
+    KeepTogether,
     /// Not place by the firmware's distances, which are farthest off for this pair.
     DistrustFirmware { initiator: u32, memory_node: u32 },
     /// Keep traffic below what is usable.
@@ -48,9 +47,6 @@ pub struct CurvePlace {
     pub highest_rise: f64,
 }
 
-/// A difference below this fraction of an access is not worth moving data for: the rule of gains.
-const WORTH: f64 = 0.05;
-
 pub(super) fn advice(
     span: &Outcome<FactorSpan>,
     factors: &[NumaFactor],
@@ -58,26 +54,12 @@ pub(super) fn advice(
 ) -> Vec<LatencyAdvice> {
     let of_distance = span.found().map(|span| match span.most.ends()[0].0 <= 1.0 + WORTH {
         true => LatencyAdvice::LeaveData,
-        false => LatencyAdvice::KeepTogether { has_worst: has_worst(span, factors) },
+        false => LatencyAdvice::KeepTogether,
     });
     let mut advice: Vec<LatencyAdvice> = of_distance.into_iter().collect();
     advice.extend(of_firmware(factors));
     advice.extend(told_curve(curves).and_then(|(at, curve)| of_load(at, curve)));
     advice
-}
-
-/// Whether the pair with the most is worse than every other by more than noise and what is worth it.
-fn has_worst(span: &FactorSpan, factors: &[NumaFactor]) -> bool {
-    let is_worst = |it: &NumaFactor| {
-        (it.initiator, it.memory_node) == (span.worst_initiator, span.worst_memory_node)
-    };
-    let others = factors.iter().filter(|it| !it.is_local && !is_worst(it));
-    let mut others = others.filter_map(|it| it.factor.found()).peekable();
-    let least = span.most.ends()[0].0;
-    let is_less = |it: &Estimate<Ratio>| {
-        it.ends()[1].0 < least && it.value.0 * (1.0 + WORTH) < span.most.value.0
-    };
-    others.peek().is_some() && others.all(is_less)
 }
 
 fn of_firmware(factors: &[NumaFactor]) -> Option<LatencyAdvice> {

@@ -50,6 +50,9 @@ pub struct FactorSpan {
     /// Initiator of the pair with the most.
     pub worst_initiator: u32,
     pub worst_memory_node: u32,
+    /// Whether that pair is worse than every other by more than noise and than what is worth moving data
+    /// for.
+    pub has_worst: bool,
     /// Pairs of an initiator and a remote node that have a factor.
     pub pairs: usize,
 }
@@ -151,6 +154,18 @@ fn firmware_factor(distance: u64) -> Option<f64> {
     known.map(|distance| f64::from(distance) / 10.0)
 }
 
+/// A difference below this fraction of an access is not worth moving data for: the rule of gains.
+pub(super) const WORTH: f64 = 0.05;
+
+/// Whether the farthest of all is farther than every other by more than noise and than what is worth
+/// moving data for.
+fn has_worst(remote: &[(&NumaFactor, &Estimate<Ratio>)], most: &Estimate<Ratio>) -> bool {
+    let is_less = |it: &Estimate<Ratio>| {
+        it.ends()[1].0 < most.ends()[0].0 && it.value.0 * (1.0 + WORTH) < most.value.0
+    };
+    remote.len() > 1 && remote.iter().filter(|(_, it)| !is_less(it)).count() == 1
+}
+
 /// The factors of remote nodes together.
 pub(super) fn span(machine: &Machine, factors: &[NumaFactor]) -> Result<FactorSpan, String> {
     let remote: Vec<(&NumaFactor, &Estimate<Ratio>)> = factors
@@ -167,6 +182,7 @@ pub(super) fn span(machine: &Machine, factors: &[NumaFactor]) -> Result<FactorSp
             most: most.clone(),
             worst_initiator: worst.initiator,
             worst_memory_node: worst.memory_node,
+            has_worst: has_worst(&remote, most),
             pairs: remote.len(),
         }),
         _ if machine.nodes.len() == 1 => Err("one node: nothing is remote".into()),
