@@ -12,8 +12,8 @@ import subprocess
 
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.exceptions import SanityError
 from reframe.core.builtins import run_before, sanity_function, variable
+from reframe.core.exceptions import SanityError
 
 
 @rfm.simple_test

@@ -161,7 +161,7 @@ def test_a_record_is_read_and_reported(tmp_path: Path) -> None:
         record.report(tmp_path / "report.md")
         assert record.host in (tmp_path / "report.md").read_text()
         assert "<pre>" in record._repr_html_() and str(record)
-        # What was measured is not lost by a slip, nor what stood in a file whose place is full.
+        # What was measured is not lost by a slip.
         own = tmp_path / "own.json"
         own.write_bytes(path.read_bytes())
         with pytest.raises(nearfar.Error, match="is the record itself"):

@@ -246,7 +246,7 @@ impl Asked<'_> {
         });
         if let Some(candidates) = fast_share::candidates(self.hybrid, machine, demand, default_team)
         {
-            // Own parts are of the flow model, which has loads alone.
+            // What own parts would reach is the flow model's, which knows loads alone: no figure beside these.
             return Some(Found { candidates, is_default_seen: false, own_parts: None });
         }
         let default = own.default_candidate(pattern);

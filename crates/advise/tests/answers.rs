@@ -104,7 +104,7 @@ fn copies_of_a_program_share_the_cores() {
     let answer = predict_program(&figures, &whole, &asked(2)).unwrap();
     for place in answer.places {
         let why = place.time.as_result().unwrap_err().to_string();
-        assert!(why.contains("need 36 cores, and these CPUs are of 18"), "{why}");
+        assert!(why.contains("2 copies with 18 cores each need 36, and there are 18"), "{why}");
     }
     assert!(declared_program("dgemm.C", &record, 19).unwrap_err().contains("more than the 18"));
 }

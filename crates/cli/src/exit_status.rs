@@ -24,15 +24,15 @@ pub enum ExitStatus {
     Refused,
     /// Ended by this signal; the record is kept.
     Interrupted(i32),
-    /// `run`: what the program that it started ended with.
+    /// `run`, `profile`: what the program that it started ended with.
     OfProgram(u8),
     /// `run`: this signal ended the program, and ends this one as well.
     EndedBySignal(i32),
-    /// `run`: the program was not started, by something that is not its own.
+    /// `run`, `profile`: the program was not started, by something that is not its own.
     NotStarted,
-    /// `run`: the program cannot be executed.
+    /// `run`, `profile`: the program cannot be executed.
     NotExecutable,
-    /// `run`: there is no such program.
+    /// `run`, `profile`: there is no such program.
     NotFound,
 }
 

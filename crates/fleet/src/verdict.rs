@@ -106,6 +106,9 @@ impl Verdict {
         };
         let verdict = match found {
             Ok(Some(verdict)) => verdict,
+            Ok(None) if path.ancestors().nth(2).is_some_and(|folder| !folder.exists()) => {
+                return unknown("the folder of the run is not there");
+            }
             Ok(None) => {
                 let told = unknown("was in no comparison of this folder");
                 return ToldVerdict { is_compared: false, ..told };

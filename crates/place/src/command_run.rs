@@ -50,11 +50,14 @@ pub enum NotRun {
     /// It ended in failure; the text has its last lines.
     #[error("{text}")]
     Failed { status: ExitStatus, text: String },
-    /// The kernel refused its binding, it ran for too long, or what it started outlived it.
+    /// The kernel refused its binding: it was not started.
+    #[error("{}", .0.text)]
+    NotBound(Reason),
+    /// It ran for too long, or what it started outlived it.
     #[error("{}", .0.text)]
     Refused(Reason),
     /// This program was asked to end.
-    #[error("it was ended while it ran")]
+    #[error("nearfar was asked to end while the program ran")]
     Interrupted { signal: Option<i32> },
 }
 
@@ -65,7 +68,7 @@ impl From<NotRun> for Failure {
             NotRun::NotStarted { .. } | NotRun::Failed { .. } => {
                 Self::Refused(Reason { code: ReasonCode::CommandFailed, text })
             }
-            NotRun::Refused(reason) => Self::Refused(reason),
+            NotRun::NotBound(reason) | NotRun::Refused(reason) => Self::Refused(reason),
             NotRun::Interrupted { .. } => Self::Interrupted,
         }
     }
@@ -134,7 +137,7 @@ pub(crate) fn run_command(
                     command.binding,
                     reasons.join("; ")
                 );
-                refused(ReasonCode::Denied, text)
+                NotRun::NotBound(Reason { code: ReasonCode::Denied, text })
             }
         })?;
     let leader = child.id();

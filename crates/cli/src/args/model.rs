@@ -49,7 +49,7 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
-    /// An option that is given and says nothing of a model, and the model that it is of.
+    /// The first given option that a model does not read, and the model that does.
     pub fn option_of_another(&self, kind: ModelKind) -> Option<(&'static str, &'static str)> {
         use ModelKind::{Classes, Devices, Hybrid};
         let ClassArguments { gamma, phi, kernel, threads, isa, class_span } = &self.classes;

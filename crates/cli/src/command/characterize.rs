@@ -77,7 +77,9 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     let added = addition.as_ref().map(|inputs| inputs.experiments.clone());
     let mut outcome = session.measure(record, rates, addition)?;
     outcome.record.file = (!to_stdout).then(|| path.clone());
-    outcome.record.is_newest = arguments.out.is_none() && arguments.append.is_none();
+    // A simulated machine's record is none of this host.
+    outcome.record.is_newest =
+        arguments.out.is_none() && arguments.append.is_none() && arguments.simulate.is_none();
     if let Some(experiments) = added.filter(|_| outcome.addition_left) {
         let names: Vec<&str> = experiments.iter().map(|it| it.as_str()).collect();
         output::note(&format!(

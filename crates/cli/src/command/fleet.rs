@@ -55,7 +55,8 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     let path = RunFolder::new(folder.as_ref()).manifest();
     let planned = Manifest::read_at(&path).with_context(|| path.display().to_string())?;
     let is_new = planned.is_none();
-    // Who is measured again is measured as before: what was measured otherwise is not compared.
+    // Who is measured again is measured as before, but for as long as is asked: other cells would not be
+    // compared.
     let before = planned.as_ref().map(|manifest| Task::of(&manifest.arguments));
     let asked = Task {
         budget: arguments.budget.map(|budget| budget.as_secs()),
@@ -66,9 +67,12 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
         && asked.others != before.others
     {
         bail!(
-            "{} was planned with '{}' and not with '{}': leave the arguments out, or plan another run",
+            "{} was planned with {} and not with '{}': leave the arguments out, or plan another run",
             path.display(),
-            before.others.join(" "),
+            match before.others.as_slice() {
+                [] => "no further arguments".into(),
+                others => format!("'{}'", others.join(" ")),
+            },
             asked.others.join(" ")
         );
     }
@@ -169,12 +173,6 @@ fn drift(arguments: &FleetDriftArguments) -> anyhow::Result<ExitStatus> {
 
 fn verdict(arguments: &FleetVerdictArguments) -> anyhow::Result<ExitStatus> {
     let machine = name_of_this_machine(arguments.machine.as_deref())?;
-    if !arguments.folder.exists() {
-        // An unmounted or mistyped folder is no machine that was never compared.
-        let gone = format!("the folder {} is not there", arguments.folder.display());
-        output::print(&format!("nearfar UNKNOWN {machine}: {gone}\n"))?;
-        return Ok(ExitStatus::NotKnown);
-    }
     let age = i64::try_from(arguments.max_age.as_secs()).unwrap_or(i64::MAX);
     let told = |machine: &MachineName| {
         let path = RunFolder::new(&arguments.folder).verdicts(machine);

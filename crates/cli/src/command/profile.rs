@@ -39,7 +39,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     let profile = match (seen, arguments.pid) {
         (Some(AnyProfile::Seen(profile)), _) => *profile,
         (_, Some(pid)) if !Path::new(&format!("/proc/{pid}")).exists() => {
-            bail!("there is no process {pid}; nearfar ps and pgrep NAME tell numbers")
+            bail!("there is no process {pid}; `nearfar ps` and `pgrep NAME` tell numbers")
         }
         (_, Some(pid)) => {
             let machine = live_machine::read()?;
@@ -98,6 +98,7 @@ fn status_of_first_run(why: &NotRun) -> Option<ExitStatus> {
     match why {
         NotRun::NotStarted { error, .. } => Some(status_of_start(error)),
         NotRun::Failed { status, .. } => Some(ExitStatus::OfProgram(status_number(*status))),
+        NotRun::NotBound(_) => Some(ExitStatus::NotStarted),
         NotRun::Refused(_) => None,
         NotRun::Interrupted { signal } => signal.map(ExitStatus::Interrupted),
     }

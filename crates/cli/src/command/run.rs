@@ -31,7 +31,7 @@ use nearfar_sys::WritableFile;
 pub fn run(arguments: &RunArguments) -> ExitStatus {
     let is_each = arguments.each_node || arguments.each_package;
     let done = match arguments.without_effect() {
-        Some((option, is_for)) => Err(anyhow!("{option} {is_for}: leave it out, or place by it")),
+        Some((option, is_for)) => Err(anyhow!("{option} {is_for}: leave it out, or add that")),
         None if is_each => run_instances(arguments),
         None => start(arguments),
     };

@@ -140,7 +140,7 @@ fn plan(run_folder: &Path, more: &[&str]) -> String {
 
 /// A plan that could not be what was meant expects no machine.
 #[test]
-fn a_plan_holds_what_was_asked_for() {
+fn a_plan_that_cannot_be_meant_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     for (words, says) in [
@@ -381,7 +381,7 @@ fn runs_are_compared_over_time_and_written_in_every_form() {
     nowhere.args(["fleet", "verdict", "--machine", "n1"]).arg(fleet.folder.path().join("gone"));
     let nowhere = run(&mut nowhere);
     assert_eq!(nowhere.status.code(), Some(2));
-    assert!(text(&nowhere.stdout).contains("gone is not there"), "{nowhere:?}");
+    assert!(text(&nowhere.stdout).contains("the folder of the run is not there"), "{nowhere:?}");
     let one = run(nearfar().args(["fleet", "drift"]).arg(fleet.run()));
     assert_eq!(one.status.code(), Some(2), "{one:?}");
     assert!(text(&one.stderr).contains("is one run"), "{one:?}");

@@ -151,6 +151,10 @@ fn next_commands_name_the_record() {
     let simulate = "$nearfar characterize --simulate amd-2p --suite quick --only pairs";
     let said = sh(folder.path(), &format!("{simulate} --out 'a b.jsonl'"));
     assert!(said.contains("nearfar report 'a b.jsonl' -o FILE.html"), "{said}");
+    // This host's newest record is none of a simulated machine.
+    let said = sh(folder.path(), &format!("XDG_STATE_HOME=$PWD {simulate}"));
+    let advise = said.lines().find_map(|line| line.strip_prefix("next  nearfar advise ")).unwrap();
+    assert!(advise.contains("amd_2p") && advise.contains(".jsonl"), "{said}");
 }
 
 /// `ulimit -f` ended the program by SIGXFSZ, and nobody knew why or what was kept.

@@ -311,6 +311,17 @@ impl AdvisedPlacement {
         match (&basis.trust, &basis.without_flow) {
             (Some(trust), _) => {
                 cautions.push(trust_words(trust, "Gains"));
+                let is_open = |it: &Estimate<BytesPerSecond>| {
+                    it.ends()[1].0 > it.value.0 * (1.0 + trust.interval_error) * 1.01
+                };
+                let mut candidates = self.uses.iter().flat_map(|it| &it.candidates);
+                if candidates.any(|it| is_open(&it.candidate.predicted)) {
+                    cautions.push(
+                        "A range goes up to what the record leaves possible: no case fills what limits \
+                         there."
+                            .into(),
+                    );
+                }
                 if trust.least_difference_share > LEAST_GAIN {
                     cautions.push(agreed_words());
                 }
@@ -444,7 +455,7 @@ fn agreed_words() -> String {
 /// How sure the flow model is of its figures; `what` is what it cannot tell when it is small.
 pub(super) fn trust_words(trust: &FlowTrust, what: &str) -> String {
     format!(
-        "± or a range is the flow model's error; its mean is {}, on {}. {what} below {} are not significant.",
+        "± is the flow model's error; its mean is {}, on {}. {what} below {} are not significant.",
         percents(trust.model_error),
         trust.judged_by,
         percents(trust.least_difference_share)

@@ -40,7 +40,7 @@ pub(crate) fn answer(model: &Classes) -> Option<String> {
 fn answer_per_group(model: &Classes) -> Option<String> {
     let sizes = model.sets.iter().map(|set| set.classes.len());
     let classes = match (sizes.clone().min()?, sizes.max()?) {
-        (1, 1) => "one bandwidth class".into(),
+        (1, 1) => return Some("Of each group of CPUs all memory nodes measure alike.".into()),
         (least, most) if least == most => format!("{most} bandwidth classes"),
         (least, most) => format!("{least} to {most} bandwidth classes"),
     };
@@ -48,8 +48,8 @@ fn answer_per_group(model: &Classes) -> Option<String> {
     let slowest = slowest.min_by(|a, b| a.alpha_relative.total_cmp(&b.alpha_relative))?;
     let judged = judged(model);
     Some(format!(
-        "Each group of CPUs has {classes} of memory nodes: the slowest reaches {} of its group's \
-         fastest, {} ({judged}).",
+        "Each group of CPUs has {classes} of memory nodes: the least is {} of its group's fastest, {} \
+         ({judged}).",
         format_significant(slowest.alpha_relative, 2),
         rate(slowest.max).words()
     ))

@@ -173,9 +173,10 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
     let has_interval =
         of.places.iter().any(|it| it.time.found().is_some_and(|time| time.interval.is_some()));
     let interval =
-        if has_interval { "The interval is of what would be measured there; " } else { "" };
+        if has_interval { "The interval is of what would be measured there. " } else { "" };
     let mut notes = vec![format!(
-        "{interval}by alpha is the rule that performance follows bandwidth (docs/models/data-access.md)."
+        "{interval}The column `by alpha` is the rule that performance follows bandwidth \
+         (docs/models/data-access.md)."
     )];
     let beyond = (!beyond.is_empty()).then(|| {
         format!(

@@ -177,7 +177,7 @@ fn predicted(
         let time = law
             .as_ref()
             .map_err(String::clone)
-            .and_then(|law| has_cores(record, profile, asked, pair.0).map(|()| law))
+            .and_then(|law| find_cores(record, profile, asked.copies, pair.0).map(|()| law))
             .and_then(|law| time_at(profile, law, asked, is_same_machine));
         let ratio = |time: &Estimate<Seconds>| {
             let alone = measured.as_ref()?.value.0;
@@ -230,32 +230,28 @@ fn predicted(
     })
 }
 
-/// Whether an initiator has cores for that many copies of a program.
-fn has_cores(
+/// Why an initiator cannot run so many copies of a program at a time: each has cores of its own, on another
+/// machine as many hardware threads as where it ran.
+fn find_cores(
     record: &Record,
     profile: &ProgramProfile,
-    asked: &ProgramQuestion,
+    copies: u32,
     initiator: u32,
 ) -> Result<(), String> {
-    if asked.copies == 1 {
-        return Ok(());
-    }
     let machine = &record.header.machine;
     let cores_of = |cpus: &CpuSet| {
         machine.cores.iter().filter(|core| core.cpus.intersects(cpus)).count() as u64
     };
-    // What ran elsewhere had so many CPUs there.
-    let each = match record.header.host == profile.host {
-        true => cores_of(&profile.cpus),
-        false => profile.cpus.len() as u64,
-    };
     let initiators = machine.initiators();
-    let own = initiators.iter().find(|it| it.index == initiator).map(|it| cores_of(&it.cpus));
-    let (needed, own) = (each * u64::from(asked.copies), own.unwrap_or(0));
-    match needed > own {
+    let own = initiators.iter().find(|it| it.index == initiator);
+    let (what, each, own) = match record.header.host == profile.host {
+        true => ("cores", cores_of(&profile.cpus), own.map(|it| cores_of(&it.cpus))),
+        false => ("CPUs", profile.cpus.len() as u64, own.map(|it| it.cpus.len() as u64)),
+    };
+    let (needed, own) = (each * u64::from(copies), own.unwrap_or(0));
+    match copies > 1 && needed > own {
         true => Err(format!(
-            "{} copies with {each} cores each need {needed} cores, and these CPUs are of {own}",
-            asked.copies
+            "{copies} copies with {each} {what} each need {needed}, and there are {own}"
         )),
         false => Ok(()),
     }

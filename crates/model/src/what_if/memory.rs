@@ -115,7 +115,7 @@ fn fills(pair: &SeenPair) -> Option<bool> {
 fn scaled(pair: &SeenPair, seen: &Seen<'_>, factor: f64, maximum: f64) -> Answer {
     let now = pair.rate.value.0;
     let most = seen.most_of_node.get(&pair.node).copied().unwrap_or(now).max(now);
-    let Some(fills) = fills(pair) else {
+    let Some((half_share, fills)) = pair.half_share.zip(fills(pair)) else {
         return unknown(
             "half of the threads were not measured, so that it is not known whether the cores limit first \
              (--suite standard measures them)",
@@ -139,12 +139,12 @@ fn scaled(pair: &SeenPair, seen: &Seen<'_>, factor: f64, maximum: f64) -> Answer
         }
         (false, false) => {
             // Cores alone would carry twice what half of them do: what is missing the memory took.
-            let cores = 2.0 * pair.half_share.unwrap_or(0.5);
-            let most = factor.min(cores).max(1.0);
-            if most <= 1.0 + 2.0 * SURE {
-                let high = now * most.max(1.0 + SURE);
+            let cores = 2.0 * half_share;
+            if cores <= 1.0 + 2.0 * SURE {
+                let high = now * factor.min(cores).max(1.0 + SURE);
                 return then(now, (now, high), &pair.rate, Because::CoresLimit);
             }
+            let most = factor.min(cores);
             let value = now * f64::midpoint(1.0, most);
             then(value, (now, now * most * (1.0 + SURE)), &pair.rate, Because::CoresUnknown)
         }
@@ -317,6 +317,11 @@ mod tests {
         let more = told(&scaled(&by_both.pairs[0], &by_both, 2.0, 240.0 * GB)).unwrap();
         assert_eq!((more.0, more.1[0], more.2), (88.0, 80.0, Because::CoresUnknown));
         assert!((more.1[1] - 96.0 * 1.05).abs() < 1e-9, "{more:?}");
+        // A little more memory is not enough to call them the limit.
+        let nearly = own(&machine, 80.0, Some(0.85));
+        let more = told(&scaled(&nearly.pairs[0], &nearly, 1.08, 240.0 * GB)).unwrap();
+        assert_eq!(more.2, Because::CoresUnknown);
+        assert!((more.0 - 80.0 * 1.04).abs() < 1e-9, "{more:?}");
         // Between 40 and 80 GB/s would be left.
         assert!(half(&by_cores, 240.0).is_none());
         let unknown = own(&machine, 80.0, None);
