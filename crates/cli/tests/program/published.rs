@@ -119,6 +119,31 @@ fn memory_is_normal_or_has_the_fault_that_its_source_tells() {
     }
 }
 
+/// Where all nodes become one the record has done that already: all cores with pages in turn over all nodes. It
+/// was published of this machine in the other mode too.
+#[test]
+fn nodes_that_become_one_have_what_all_of_them_moved() {
+    let folder = TempDir::new().unwrap();
+    let measure = ["characterize", "--simulate", "epyc-9354p-nps4", "--suite", "standard"];
+    let only = ["--only", "pairs,latency,roofs", "--kernel", "load", "--out", "nps4.jsonl"];
+    told(&folder, &[&measure[..], &only].concat());
+    let answer = told(&folder, &["predict", "nps4.jsonl", "--what-if", "nps=1", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let bandwidth = answer["bandwidth"].as_array().unwrap();
+    let of: Vec<&Value> = bandwidth.iter().map(|it| &it["of"]).collect();
+    assert_eq!(of, ["own_node", "all_own"]);
+    for changed in bandwidth {
+        let then = &changed["then_gb_per_s"];
+        assert_eq!(then["because"], "measured_in_turn", "{changed}");
+        let ends = then["interval"].as_array().unwrap();
+        let ends = [&ends[0], &ends[1]].map(|end| end.as_f64().unwrap());
+        assert!(ends[0] < PUBLISHED_IN_NPS1 && PUBLISHED_IN_NPS1 < ends[1], "{changed}");
+    }
+}
+
+/// Of `machines/published/epyc-9354p-nps1.toml`, GB/s.
+const PUBLISHED_IN_NPS1: f64 = 354.55;
+
 #[test]
 fn a_channel_less_is_named_where_the_memory_limits() {
     let folder = TempDir::new().unwrap();
