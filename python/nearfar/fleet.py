@@ -27,5 +27,5 @@ def cells(folder: Path, *, floor: Optional[float] = None, target: Optional[Path]
 
 
 def drift(*folders: Path) -> results.FleetDrift:
-    """What changed from run to run, of each machine against its peers and of all of a kind; the runs in any order, those of one second as they are given."""
+    """What changed from run to run, of each machine against its peers and of all of a kind; the runs in any order."""
     return answer(results.FleetDrift, fleet_drift(folders))

@@ -133,6 +133,8 @@ pub fn advise_each(
         return Ok(vec![Advice::OneNode(only); patterns.len()]);
     }
     let basis = Basis::of(figures, demand.load_share)?;
+    // Where its two memories are all there is, its cases count for loads alone too: threads that use both at a
+    // time hinder each other, which the flow model does not know. More memories that alone compares.
     let may_be_hybrid = demand.load_share.is_some() || usable.len() == fast_share::MEMORIES;
     let hybrid = may_be_hybrid.then(|| hybrid(figures, OverlapBounds::NotNegative).ok()).flatten();
     let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();

@@ -216,6 +216,9 @@ pub struct Candidate {
     /// Whether pages lie on every node that they can lie on.
     #[serde(skip)]
     pub is_over_all: bool,
+    /// Whether no case fills what limits it: its interval then goes up to what the record leaves possible.
+    #[serde(skip)]
+    pub is_open: bool,
     /// Whether its nodes carry the same, as far as can be told.
     #[serde(skip)]
     pub is_alike: bool,
@@ -248,6 +251,7 @@ impl Candidate {
             needs_change: false,
             ties: Vec::new(),
             is_over_all: false,
+            is_open: false,
             is_alike: false,
             possible: Vec::new(),
         }

@@ -7,7 +7,7 @@ use nearfar_record::{Estimate, PageSplit};
 
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind, LEAST_GAIN};
 use crate::demand::{Demand, Pattern};
-use crate::room::{room, room_share, takes_pages};
+use crate::room::{room, room_share};
 use crate::team::Team;
 
 /// The model's cases have all cores of an initiator at work; with a smaller part of them the memories
@@ -41,10 +41,7 @@ pub(crate) fn candidates(
     demand: &Demand,
     team: &Team,
 ) -> Option<Vec<Candidate>> {
-    // Where these two are all memory there is, its cases count for loads alone too: threads that use both
-    // at a time hinder each other, which the flow model does not know. More memories it alone compares.
-    let nodes = machine.nodes.iter().filter(|node| takes_pages(machine, node.os_index)).count();
-    let load_share = demand.load_share.or((nodes == MEMORIES).then_some(1.0))?;
+    let load_share = demand.load_share.unwrap_or(1.0);
     let pair = pair_of(hybrid, machine, demand, team)?;
     let default_share = if pair.default_node == Some(pair.slow_node) { 0.0 } else { 1.0 };
     let default = pair.predict(HybridShares::together(load_share, default_share))?;

@@ -290,12 +290,15 @@ impl<'a> Placing<'a> {
         is_sound.then(|| {
             let expected = self.flow.expected(predicted);
             let is_told = cause.is_none_or(|part| self.flow.fitted.is_told(part));
+            let highest = expected.ends()[1].0;
             let predicted = if is_told { expected } else { open_upward(expected, &possible) };
+            let is_open = predicted.ends()[1].0 > highest * (1.0 + WORTH_TELLING);
             let room = room(self.machine, self.demand.working_set_bytes, &on);
             let made =
                 Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
             Candidate {
                 possible: possible.into_iter().map(|it| BytesPerSecond(it.paced)).collect(),
+                is_open,
                 is_alike: are_alike(&self.flow.fitted.capacities, used),
                 limit: cause.and_then(|part| self.flow.layout.part(part)),
                 ..made.over_all_of(self.machine)
@@ -382,6 +385,9 @@ fn fallback_order(
     order.sort_by_key(key);
     Some(order)
 }
+
+/// A range that goes up by less than this fraction more is as wide as the model's error.
+const WORTH_TELLING: f64 = 0.01;
 
 /// What a placement is expected to give whose limit no case fills: up to the most that a machine gives
 /// which the record leaves possible.

@@ -10,7 +10,6 @@ pub use nearfar_record::host_name;
 use nearfar_record::{
     AnyProfile, Header, Profile, ProgramProfile, Record, read_record, record_name, state_folder,
 };
-
 use nearfar_sys::is_same_file;
 
 use crate::output;

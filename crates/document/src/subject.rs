@@ -46,6 +46,7 @@ mod paper_tables;
 mod predict;
 mod predict_curve;
 mod predict_flow;
+mod predicted_places;
 mod profile;
 mod program;
 mod ps;

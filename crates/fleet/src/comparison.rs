@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use nearfar_units::Unit;
 use serde::Serialize;
 
 use crate::cell_table::CellTable;
+use crate::fleet_error::FleetError;
 use crate::judgement::{Judgement, Shortfall, judge};
 use crate::kind::MachineKind;
 use crate::launch::Engine;
 use crate::machine_name::MachineName;
-use crate::manifest::{Manifest, ManifestError};
+use crate::manifest::Manifest;
 use crate::parts::CellPlace;
 use crate::peers::Peers;
 use crate::reading::{Measured, Problem, read_measurements};
@@ -138,26 +138,6 @@ pub struct FleetMachine {
     /// How much of the peers' median each cell of its group has, in their order; NaN: not measured.
     #[serde(skip)]
     pub cells: Vec<f64>,
-}
-
-/// Why a run could not be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum FleetError {
-    #[error("cannot read the folder {folder}: {cause}")]
-    Folder { folder: PathBuf, cause: io::Error },
-    #[error("{path}: {cause}")]
-    Manifest { path: PathBuf, cause: ManifestError },
-    #[error("{0} holds no measurement of any machine; `nearfar fleet plan` says how to start one")]
-    Empty(PathBuf),
-    #[error(
-        "the standard {0} is of other CPUs or nodes than every machine of the run; give the record of a \
-         sound machine like them by --target, or leave that out"
-    )]
-    OtherTarget(PathBuf),
-    #[error("{0} is named twice, and would count as two runs: name it once")]
-    Twice(PathBuf),
-    #[error("cannot write the verdict {path}: {cause}")]
-    Verdict { path: PathBuf, cause: io::Error },
 }
 
 /// What a comparison is made by.

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::cell_table::CellTable;
 use crate::change::{ChangeShape, Detector, find_changes, successive_spread};
-use crate::comparison::{FEWEST_PEERS, FleetError};
+use crate::comparison::FEWEST_PEERS;
+use crate::fleet_error::FleetError;
 use crate::kind::MachineKind;
 use crate::machine_name::MachineName;
 use crate::manifest::Manifest;

@@ -5,6 +5,7 @@ mod cell_table;
 mod change;
 mod comparison;
 mod drift;
+mod fleet_error;
 mod host_list;
 mod identity;
 mod judgement;
@@ -21,9 +22,10 @@ mod verdict;
 
 pub use change::{Change, ChangeShape, Detector, find_changes, successive_spread};
 pub use comparison::{
-    FleetCell, FleetChoices, FleetComparison, FleetError, FleetGroup, FleetMachine, JoinedGroup,
+    FleetCell, FleetChoices, FleetComparison, FleetGroup, FleetMachine, JoinedGroup,
 };
 pub use drift::{DriftRun, FleetDrift, FleetShift, MachineDrift, PartChange, SegmentBreak};
+pub use fleet_error::FleetError;
 pub use host_list::{HostListError, expand_hosts, fold_hosts};
 pub use identity::Identity;
 pub use judgement::{FLEET_FLOOR, Shortfall};

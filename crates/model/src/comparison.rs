@@ -38,6 +38,8 @@ pub use shift::CommonShift;
 
 /// Without another wish, a difference below this fraction does not matter.
 pub const PRACTICAL_FLOOR: f64 = 0.02;
+/// A loss that does not matter is below this fraction.
+pub const LARGEST_FLOOR: f64 = 0.5;
 
 /// Of this many comparisons of equal machines one may name a case by chance, the noise being as
 /// it was taken to be: 1 / 0.001.

@@ -210,14 +210,16 @@ pub fn adding_command(record: &Record, experiments: &[Experiment], suite: Suite)
     format!("nearfar characterize{machine} --suite {} --only {names}", suite.as_str())
 }
 
-/// `command` on a record: without a name where it is the newest, else with its file's; RECORD stands
-/// for one that came another way.
-pub fn command_on(record: &Record, command: &str) -> String {
-    match &record.file {
-        _ if record.is_newest => command.into(),
-        Some(file) => format!("{command} {}", shell_path(&file.display().to_string())),
-        None => format!("{command} RECORD"),
-    }
+/// A command on a record with what stands behind that: without a name where it is the newest, else with
+/// its file's; RECORD stands for one that came another way.
+pub fn command_on(record: &Record, command: &str, options: &str) -> String {
+    let name = match &record.file {
+        _ if record.is_newest => String::new(),
+        Some(file) => shell_path(&file.display().to_string()),
+        None => "RECORD".into(),
+    };
+    let words = ["nearfar", command, &name, options];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The command that advises by a record, where it has what advice is made of.
@@ -228,7 +230,7 @@ pub fn advising_command(record: &Record) -> Option<String> {
         .filter(|case| case.coordinates.iter().any(|it| it.experiment() == Experiment::Pairs));
     let pairs: BTreeSet<&str> = pairs.map(|case| case.id.as_str()).collect();
     let is_measured = record.samples.iter().any(|sample| pairs.contains(sample.case.as_str()));
-    is_measured.then(|| command_on(record, "nearfar advise"))
+    is_measured.then(|| command_on(record, "advise", ""))
 }
 
 /// The command that goes on with a record.

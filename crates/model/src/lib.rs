@@ -71,8 +71,8 @@ pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, c
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
     ComparedRecord, ComparedRole, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
-    PRACTICAL_FLOOR, Quantity, RecordComparison, RoleThreads, UncomparedCase, Verdict,
-    case_medians, compare, environment_differences, environment_settings,
+    LARGEST_FLOOR, PRACTICAL_FLOOR, Quantity, RecordComparison, RoleThreads, UncomparedCase,
+    Verdict, case_medians, compare, environment_differences, environment_settings,
 };
 pub use cores::beside;
 pub use data_access::{DataAccess, DataAccessError, data_access};
@@ -141,7 +141,7 @@ pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{
-    OF_OTHER_INITIATORS, ProfiledDemand, SeenAccess, are_initiators_of, profiled_demand,
+    OtherInitiators, ProfiledDemand, SeenAccess, check_initiators, profiled_demand,
 };
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use program::{

@@ -109,18 +109,27 @@ fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
     sum.is_normal() && shares.values().all(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// Why shares of a profile say nothing of a machine.
-pub const OF_OTHER_INITIATORS: &str = "it was watched on a machine of other initiators";
+/// A profile was made on a machine of other initiators than a record.
+#[derive(Debug, thiserror::Error)]
+#[error("it was watched on a machine of other initiators")]
+pub struct OtherInitiators;
 
-/// Whether a profile was made on a machine of these initiators.
-pub fn are_initiators_of(profile: &Profile, initiators: &[nearfar_machine::Initiator]) -> bool {
+/// Holds the initiators of a profile's machine against these.
+///
+/// # Errors
+/// Where they are others: shares of the profile then say nothing of them.
+pub fn check_initiators(
+    profile: &Profile,
+    initiators: &[nearfar_machine::Initiator],
+) -> Result<(), OtherInitiators> {
     let is_same = |(ours, theirs): (&nearfar_machine::Initiator, &ProfiledInitiator)| {
         ours.index == theirs.index
             && ours.cpus == theirs.cpus
             && ours.memory_nodes.iter().eq(theirs.memory_nodes.iter().copied())
     };
-    initiators.len() == profile.initiators.len()
-        && initiators.iter().zip(&profile.initiators).all(is_same)
+    let are_same = initiators.len() == profile.initiators.len()
+        && initiators.iter().zip(&profile.initiators).all(is_same);
+    are_same.then_some(()).ok_or(OtherInitiators)
 }
 
 /// What a profile says of its program's demand on a machine of these initiators and this many cores.
@@ -153,11 +162,12 @@ pub fn profiled_demand(
         );
     }
     let access = match &profile.access {
-        Some(_) if !are_initiators_of(profile, initiators) => Err(OF_OTHER_INITIATORS.to_owned()),
-        Some(access) => {
-            SeenAccess::new(access, &profile.initiators, profile.figures.local_dram_share)
-                .ok_or_else(|| "its shares do not add up".to_owned())
-        }
+        Some(access) => check_initiators(profile, initiators)
+            .map_err(|error| error.to_string())
+            .and_then(|()| {
+                SeenAccess::new(access, &profile.initiators, profile.figures.local_dram_share)
+                    .ok_or_else(|| "its shares do not add up".to_owned())
+            }),
         None => Err(profile.access_unknown.clone().unwrap_or_else(|| "it is not there".into())),
     };
     let access = access.map_err(|why| {

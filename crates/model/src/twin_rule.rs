@@ -13,7 +13,7 @@ pub const SCORE: f64 = 4.0;
 pub const FEWEST_CELLS: usize = 2;
 /// The only cell of a part falls short at this many standard deviations below its twins.
 pub const SCORE_OF_ONE: f64 = 8.0;
-/// A cell that is its part's only one with so many threads, beside others with fewer, falls short by
+/// A part's only cell with all its threads, where other cells of it have fewer, falls short by
 /// [`SCORE_OF_ONE`] and where its best round is this fraction below its twins.
 pub const FLOOR_UNCONFIRMED: f64 = 0.06;
 /// Fewer rounds say too little of a cell's noise.

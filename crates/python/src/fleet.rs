@@ -12,17 +12,14 @@ use pyo3::prelude::*;
 use crate::answer::{Told, told};
 use crate::failure::failed;
 use crate::frame::RecordFrame;
-use crate::record::read_file;
+use crate::record::{checked_floor, read_file};
 
 fn compared(
     folder: &Path,
     floor: Option<f64>,
     target: Option<&Path>,
 ) -> Result<FleetComparison, String> {
-    let floor = floor.unwrap_or(FLEET_FLOOR);
-    if !(0.0..0.5).contains(&floor) {
-        return Err(format!("floor: {floor} is no loss: give a fraction from 0 to below 0.5"));
-    }
+    let floor = checked_floor(floor.unwrap_or(FLEET_FLOOR))?;
     let target = target.map(|path| -> Result<(String, MachineSummary), String> {
         Ok((path.display().to_string(), MachineSummary::of_target(&read_file(path)?)))
     });

@@ -17,9 +17,10 @@ use nearfar_measure::simulated::simulate as measured;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
     Beside, Change, ChangeError, ClassAlphas, ClassRule, ComparedRecord, CurveQuestion,
-    GFLOP_RATES, INTENSITIES, Inapplicable, IntensityKind, MOST_COPIES, ModelChoices, ModelKind,
-    OverlapBounds, PRACTICAL_FLOOR, ProgramPoint, ProgramQuestion, RecordFigures, classes, flow,
-    hybrid, latency, measuring_command, predict_program, reach_of_nodes, roofline, what_if,
+    GFLOP_RATES, INTENSITIES, Inapplicable, IntensityKind, LARGEST_FLOOR, MOST_COPIES,
+    ModelChoices, ModelKind, OverlapBounds, PRACTICAL_FLOOR, ProgramPoint, ProgramQuestion,
+    RecordFigures, classes, flow, hybrid, latency, measuring_command, predict_program,
+    reach_of_nodes, roofline, what_if,
 };
 use nearfar_record::{Experiment, Record, Suite, read_program_profile};
 use nearfar_sys::{WritableFile, is_same_file};
@@ -31,6 +32,16 @@ use crate::answer::{Told, json, text, told};
 use crate::failure::{failed, interruptible};
 use crate::frame::RecordFrame;
 use crate::ranking::PyRanking;
+
+/// A loss that does not matter.
+pub fn checked_floor(floor: f64) -> Result<f64, String> {
+    match (0.0..LARGEST_FLOOR).contains(&floor) {
+        true => Ok(floor),
+        false => Err(format!(
+            "floor: {floor} is no loss: give a fraction from 0 to below {LARGEST_FLOOR}"
+        )),
+    }
+}
 
 /// Traffic beside a program or an access.
 fn beside(bytes_per_s: f64, read_share: f64) -> Result<Beside, String> {
@@ -394,12 +405,7 @@ impl ReadRecord {
         py.detach(|| {
             let (a, b) = (ComparedRecord::new(&self.record), ComparedRecord::new(&other.record));
             let floor = floor.unwrap_or(PRACTICAL_FLOOR);
-            if !(0.0..0.5).contains(&floor) {
-                return Err(format!(
-                    "floor: {floor} is no loss: give a fraction from 0 to below 0.5"
-                ));
-            }
-            let view = Comparison::new(&a, &b, floor);
+            let view = Comparison::new(&a, &b, checked_floor(floor)?);
             view.comparable()?;
             told(&view, &view.answer())
         })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearfar_document::Format;
-use nearfar_model::PRACTICAL_FLOOR;
+use nearfar_model::{LARGEST_FLOOR, PRACTICAL_FLOOR};
 use nearfar_units::parse_ratio;
 
 use super::choice::{Choice, one_of};
@@ -51,7 +51,7 @@ impl CompareArguments {
 
 /// A fraction, or one in percent.
 pub(super) fn parse_floor(text: &str) -> Result<f64, String> {
-    let fraction = parse_ratio(text).ok().filter(|fraction| *fraction < 0.5);
+    let fraction = parse_ratio(text).ok().filter(|fraction| *fraction < LARGEST_FLOOR);
     fraction.ok_or_else(|| {
         "it is a percentage (2%) or a fraction (0.02), from 0 to below 50%".to_string()
     })

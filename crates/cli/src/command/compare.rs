@@ -8,12 +8,12 @@ use nearfar_document::{
     Comparison, Format, printable, write_comparison_page, write_json, write_markdown, write_tex,
 };
 use nearfar_model::ComparedRecord;
+use nearfar_sys::WritableFile;
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
 use crate::{output, record_file};
-use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let is_standard = |path: &Path| path.as_os_str() == "-";

@@ -13,12 +13,12 @@ use nearfar_fleet::{
     FleetChoices, FleetComparison, FleetDrift, FleetMachine, RunFolder, VerdictKind,
 };
 use nearfar_measure::now_utc;
+use nearfar_sys::WritableFile;
 
 use crate::args::{FleetFormat, FleetReportArguments};
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
 use crate::{output, record_file};
-use nearfar_sys::WritableFile;
 
 /// Machines that get pages of their own beside the fleet's: each takes a second.
 const MOST_PAGES: usize = 20;

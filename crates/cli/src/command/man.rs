@@ -7,11 +7,11 @@ use clap::builder::Resettable;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use nearfar_sys::WritableFile;
 
 use crate::args::Arguments;
 use crate::exit_status::ExitStatus;
 use crate::output;
-use nearfar_sys::WritableFile;
 
 pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command().disable_help_subcommand(true);

@@ -7,18 +7,18 @@ use nearfar_document::{profile_answer, program_answer, write_json};
 use nearfar_machine::Machine;
 use nearfar_measure::{now_utc, read_environment};
 use nearfar_model::{
-    Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, OF_OTHER_INITIATORS, RecordFigures,
-    are_initiators_of, bound, class_shares, classes, fit_profile, home_family,
+    Beside, BoundShares, ClassRule, FamilyLaw, MemoryLaw, RecordFigures, bound, check_initiators,
+    class_shares, classes, fit_profile, home_family,
 };
 use nearfar_place::{NotRun, ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{AnyProfile, ClassShares, Profile, ProgramProfile, Record};
+use nearfar_sys::WritableFile;
 
 use super::pressure::{self, Shares};
 use super::run::{command_of, status_number, status_of_start};
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
 use crate::{live_machine, output, record_file};
-use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
@@ -187,9 +187,8 @@ fn read_record(arguments: &ProfileArguments) -> anyhow::Result<Option<Record>> {
 fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Profile> {
     let (Some(record), Some(access)) = (record, &profile.access) else { return Ok(profile) };
     let header = &record.header;
-    if !are_initiators_of(&profile, &header.machine.initiators()) {
-        let note = format!("no shares by the classes of {}: {OF_OTHER_INITIATORS}", header.host);
-        profile.notes.push(note);
+    if let Err(other) = check_initiators(&profile, &header.machine.initiators()) {
+        profile.notes.push(format!("no shares by the classes of {}: {other}", header.host));
         return Ok(profile);
     }
     let classes = classes(&RecordFigures::new(record), &ClassRule::default())?;

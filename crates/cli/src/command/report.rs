@@ -6,13 +6,13 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_document::{Format, ReportChoices, printable, write_document};
 use nearfar_model::{ProgramQuestion, profiled_point};
 use nearfar_record::Profile;
+use nearfar_sys::WritableFile;
 
 use super::named_program::predicted_program;
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Waiting;
 use crate::{output, record_file};
-use nearfar_sys::WritableFile;
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;

@@ -14,6 +14,7 @@ use nearfar_place::{
     Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, Verdict, WeightsBy,
     await_signals, become_program, bind, resolve, set_kernel_weights, start_watched, watch,
 };
+use nearfar_sys::WritableFile;
 use nearfar_units::nearest_name;
 use serde::Serialize;
 
@@ -25,7 +26,6 @@ use super::run_instances::run_instances;
 use crate::args::{Arguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::{live_machine, output, record_file};
-use nearfar_sys::WritableFile;
 
 /// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
 pub fn run(arguments: &RunArguments) -> ExitStatus {

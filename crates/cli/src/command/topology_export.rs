@@ -8,12 +8,12 @@ use nearfar_document::{ExportedTopology, TopologyExport, is_obeyed};
 use nearfar_machine::{AttributeValue, FirmwareFigure, Machine, MemoryAttribute};
 use nearfar_model::{RecordFigures, memory_attributes};
 use nearfar_record::{Executor, Record};
+use nearfar_sys::WritableFile;
 use nearfar_topology::{WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, hwloc, live_machine, output, record_file};
-use nearfar_sys::WritableFile;
 
 /// How messages call the XML before it is written.
 const EXPORTED: &str = "the exported topology";

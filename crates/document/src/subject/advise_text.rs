@@ -311,17 +311,9 @@ impl AdvisedPlacement {
         match (&basis.trust, &basis.without_flow) {
             (Some(trust), _) => {
                 cautions.push(trust_words(trust, "Gains"));
-                let is_open = |it: &Estimate<BytesPerSecond>| {
-                    it.ends()[1].0 > it.value.0 * (1.0 + trust.interval_error) * 1.01
-                };
                 let mut candidates = self.uses.iter().flat_map(|it| &it.candidates);
-                if candidates.any(|it| is_open(&it.candidate.predicted)) {
-                    cautions.push(
-                        "A range goes up to what the record leaves possible: no case fills what limits \
-                         there."
-                            .into(),
-                    );
-                }
+                let is_open = candidates.any(|it| it.candidate.is_open);
+                cautions.extend(is_open.then(|| OPEN_RANGE.into()));
                 if trust.least_difference_share > LEAST_GAIN {
                     cautions.push(agreed_words());
                 }
@@ -441,6 +433,9 @@ fn limit_words(candidate: &Candidate, who: &Who) -> String {
         (None, AdvisingModel::Hybrid | AdvisingModel::Pairs) => String::new(),
     }
 }
+
+const OPEN_RANGE: &str =
+    "A range goes up to what the record leaves possible: no case fills what limits there.";
 
 /// When a gain is claimed that is smaller than the mean error of the model allows.
 fn agreed_words() -> String {

@@ -58,7 +58,7 @@ impl MeasuredRecord {
                 Part::Next(
                     advise
                         .chain([(
-                            command_on(record, "nearfar report") + " -o FILE.html",
+                            command_on(record, "report", "-o FILE.html"),
                             "the whole picture as a page".into(),
                         )])
                         .collect(),
@@ -80,8 +80,8 @@ impl MeasuredRecord {
             return String::new();
         }
         let planned = count(self.cases, "case");
-        let show = command_on(record, "nearfar show");
-        format!("{planned} planned, {}: {show} --experiment EXPERIMENT says why.", said.join(", "))
+        let show = command_on(record, "show", "--experiment EXPERIMENT");
+        format!("{planned} planned, {}: {show} says why.", said.join(", "))
     }
 }
 

@@ -36,7 +36,7 @@ pub fn model_answer(record: &Record, model: &FittedModel) -> Answer {
             let section = exchange::section(model);
             let section = section.map(|it| Answer::default().and_section(it, FIRST_ROWS));
             section.unwrap_or_default().and_next([(
-                (command_on(record, "nearfar report") + " -o FILE.html").as_str(),
+                command_on(record, "report", "-o FILE.html").as_str(),
                 "every pair of CPUs as a map",
             )])
         }
@@ -141,7 +141,7 @@ impl ModelsOfRecord {
             let answer = answer.and_all(Shown::Full, [Part::Gap, title]);
             answer.and_all(Shown::Full, model_answer(record, model).full())
         });
-        let one = command_on(record, "nearfar model") + " NAME";
+        let one = command_on(record, "model", "NAME");
         let advise = advising_command(record);
         let advise = advise.as_deref().map(|it| (it, "where to put a program"));
         let next = [(one.as_str(), "one model: its tables, errors and advice")];

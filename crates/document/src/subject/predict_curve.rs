@@ -2,6 +2,7 @@
 
 use nearfar_model::{CurveAnswer, PairLatency};
 
+use super::predicted_places::{PredictedPlace, findings};
 use super::result::ModelResult;
 use super::who::Who;
 use crate::answer::Answer;
@@ -19,36 +20,19 @@ pub fn accesses_beside_traffic(of: &ModelResult<CurveAnswer>) -> Answer {
 }
 
 fn section(of: &CurveAnswer, who: &Who) -> Section {
+    let place =
+        |pair: &PairLatency| format!("{} on node {}", who.cpus(pair.initiator), pair.memory_node);
     let row = |pair: &PairLatency| {
         let time = match pair.latency.as_result() {
             Ok(time) => Cell::Figure(Figure::of(time)),
             Err(why) => Cell::not_measured(why),
         };
-        vec![
-            Cell::Text(format!("{} on node {}", who.cpus(pair.initiator), pair.memory_node)),
-            time,
-            Cell::figure(pair.rise.map(Figure::ratio)),
-        ]
+        vec![Cell::Text(place(pair)), time, Cell::figure(pair.rise.map(Figure::ratio))]
     };
-    let beyond =
-        of.pairs.iter().filter(|pair| pair.latency.found().is_some() && !pair.is_within_measured);
-    let beyond: Vec<String> = beyond
-        .map(|pair| format!("{} on node {}", who.cpus(pair.initiator), pair.memory_node))
-        .collect();
     let notes = vec!["The interval is of what would be measured there.".to_string()];
-    let beyond = (!beyond.is_empty()).then(|| {
-        format!(
-            "Beyond the traffic that was measured, where the law stands alone: {}.",
-            beyond.join(", ")
-        )
-    });
-    // Why no pair has a time is the answer.
-    let is_known = of.pairs.iter().any(|pair| pair.latency.found().is_some());
-    let unknown = of.pairs.iter().filter(|_| !is_known).filter_map(|pair| {
-        let why = pair.latency.as_result().err()?;
-        Some(format!("{} on node {}: {why}.", who.cpus(pair.initiator), pair.memory_node))
-    });
-    let findings: Vec<String> = beyond.into_iter().chain(unknown).collect();
+    let places: Vec<PredictedPlace<'_>> = (of.pairs.iter())
+        .map(|pair| (place(pair), pair.latency.as_result().map(|_| pair.is_within_measured)))
+        .collect();
     let table = Table::new(
         "Time of an access",
         Column::all(["CPUs and node", "time", "times idle"], [WORDS, NS, ONE]),
@@ -66,5 +50,5 @@ fn section(of: &CurveAnswer, who: &Who) -> Section {
         ),
         vec![table],
     )
-    .with_findings(findings)
+    .with_findings(findings(&places))
 }

@@ -7,6 +7,7 @@ use nearfar_record::{Estimate, LatencyLoad, ProgramProfile};
 use nearfar_units::{Seconds, format_significant};
 
 use super::figures::percent_words;
+use super::predicted_places::{PredictedPlace, findings};
 use super::result::ModelResult;
 use super::who::Who;
 use crate::answer::Answer;
@@ -164,12 +165,6 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
             Cell::figure(it.access.map(Figure::plain)),
         ]
     };
-    let beyond: Vec<String> = of
-        .places
-        .iter()
-        .filter(|it| it.time.found().is_some() && !it.is_within_measured)
-        .map(place)
-        .collect();
     let has_interval =
         of.places.iter().any(|it| it.time.found().is_some_and(|time| time.interval.is_some()));
     let interval =
@@ -178,19 +173,9 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
         "{interval}The column `by alpha` is the rule that performance follows bandwidth \
          (docs/models/data-access.md)."
     )];
-    let beyond = (!beyond.is_empty()).then(|| {
-        format!(
-            "Beyond the traffic that was measured, where the law stands alone: {}.",
-            beyond.join(", ")
-        )
-    });
-    // Why it has no time anywhere is the answer.
-    let is_known = of.places.iter().any(|it| it.time.found().is_some());
-    let unknown = of.places.iter().filter(|_| !is_known).filter_map(|it| {
-        let why = it.time.as_result().err()?;
-        Some(format!("{}: {why}.", place(it)))
-    });
-    let findings: Vec<String> = beyond.into_iter().chain(unknown).collect();
+    let places: Vec<PredictedPlace<'_>> = (of.places.iter())
+        .map(|it| (place(it), it.time.as_result().map(|_| it.is_within_measured)))
+        .collect();
     if !of.is_same_machine {
         notes.push(format!(
             "Its runs were on {}: core time is taken as it was there, and times are not compared.",
@@ -220,7 +205,7 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
         table = table.without_column(TIMES_ALONE);
     }
     Section::new("predict-program", "A program at every placement", says(of, &place), vec![table])
-        .with_findings(findings)
+        .with_findings(findings(&places))
 }
 
 fn says(of: &ProgramAnswer, place: &dyn Fn(&PlaceTime) -> String) -> String {

@@ -159,11 +159,13 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
             return remarks(&sources);
         }
         let advise = advising_command(record);
-        let on = |command, options| command_on(record, command) + options;
         return first_screen(&sources).and_next(
             [
-                (on("nearfar show", " --full").as_str(), "every table; --experiment for one"),
-                (on("nearfar model", "").as_str(), "what the figures mean"),
+                (
+                    command_on(record, "show", "--full").as_str(),
+                    "every table; --experiment for one",
+                ),
+                (command_on(record, "model", "").as_str(), "what the figures mean"),
             ]
             .into_iter()
             .chain(advise.as_deref().map(|it| (it, "where to put a program"))),
@@ -185,10 +187,8 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
     if choice.experiments.is_empty() {
         report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
     } else if chosen.is_empty() {
-        let whole = command_on(record, "nearfar show");
-        answer
-            .and_gap()
-            .and_says(format!("The record holds nothing of it: {whole} --full says why."))
+        let whole = command_on(record, "show", "--full");
+        answer.and_gap().and_says(format!("The record holds nothing of it: {whole} says why."))
     } else {
         chosen.into_iter().fold(answer, Answer::and_full_section)
     }
@@ -293,8 +293,8 @@ fn health_part(health: &Health, record: &Record) -> Part {
     };
     let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
     let worst = worst.map_or_else(String::new, |check| format!(": {}", check.finding));
-    let remarks = command_on(record, "nearfar show");
-    let words = format!("{}{worst} ({remarks} --remarks)", health.answer);
+    let remarks = command_on(record, "show", "--remarks");
+    let words = format!("{}{worst} ({remarks})", health.answer);
     Part::Words { first: "Health: ".into(), words, emphasis }
 }
 

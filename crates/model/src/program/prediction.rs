@@ -230,8 +230,8 @@ fn predicted(
     })
 }
 
-/// Why an initiator cannot run so many copies of a program at a time: each has cores of its own, on another
-/// machine as many hardware threads as where it ran.
+/// Why an initiator has too few cores for the copies of a program, which share none; of a program that ran on
+/// another machine hardware threads are counted.
 fn find_cores(
     record: &Record,
     profile: &ProgramProfile,

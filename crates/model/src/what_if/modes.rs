@@ -192,33 +192,35 @@ fn join(figures: &RecordFigures<'_>, seen: &Seen<'_>, groups: &[Group], changed:
     };
     // All cores with pages in turn over all nodes is what the one node is then.
     let in_turn = law.as_ref().ok().filter(|_| groups.len() == 1).and_then(measured_in_turn);
-    let told = |found: Result<Estimate<BytesPerSecond>, String>| match &in_turn {
+    let told = |predict: &dyn Fn() -> Result<Estimate<BytesPerSecond>, String>| match &in_turn {
         Some(figure) => {
             Outcome::Found(Then { figure: figure.clone(), because: Because::MeasuredInTurn })
         }
-        None => by_law(found),
+        None => by_law(predict()),
     };
-    let own: Result<Vec<_>, String> = groups
-        .iter()
-        .map(|group| {
+    let own = || {
+        let of_group = |group: &Group| {
             let found = predicted(&[binding(seen, group, group)])?.1;
             let found = within_parts(&found, parts_own(seen, group));
             Ok((found.value.0, found))
-        })
-        .collect();
+        };
+        let of_groups = groups.iter().map(of_group).collect::<Result<Vec<_>, String>>()?;
+        middle(of_groups).ok_or_else(no_group)
+    };
     changed.bandwidth.push(ChangedBandwidth {
         of: BandwidthOf::OwnNode,
         now: seen.middle(Relation::Local).map(|it| it.rate.clone()),
-        then: told(own.and_then(|of| middle(of).ok_or_else(no_group))),
+        then: told(&own),
     });
-    let all: Vec<Binding> = groups.iter().map(|group| binding(seen, group, group)).collect();
+    let all = || {
+        let bindings: Vec<_> = groups.iter().map(|group| binding(seen, group, group)).collect();
+        let own = groups.iter().map(|group| parts_own(seen, group)).sum::<Option<f64>>();
+        Ok(within_parts(&predicted(&bindings)?.1, own))
+    };
     changed.bandwidth.push(ChangedBandwidth {
         of: BandwidthOf::AllOwn,
         now: law.as_ref().ok().and_then(all_own),
-        then: told(predicted(&all).map(|(_, sum)| {
-            let own = groups.iter().map(|group| parts_own(seen, group)).sum::<Option<f64>>();
-            within_parts(&sum, own)
-        })),
+        then: told(&all),
     });
     let others = || {
         groups.iter().flat_map(|from| {
