@@ -1848,6 +1848,8 @@ class HybridAdvicePut:
     do: Literal["put"]
     rounding_cost: Optional[float]
     """The fraction of it that the rounding of weights costs; null where that is too little to tell."""
+    drop: Optional[HybridDrop]
+    """Close to these shares the model drops; null where it does not."""
 
 
 @dataclass(frozen=True)
@@ -1915,6 +1917,15 @@ class HybridCorner:
     of: TransferKind
     gb_per_s: Estimate
     """Mean of the rounds without outliers; its interval is that of drawn rounds, null with fewer than five."""
+
+
+@dataclass(frozen=True)
+class HybridDrop:
+    """Where a program gets much less than with the recommended share of the fast memory, close to it."""
+
+    fast_share: float
+    """Share of all bytes in the fast memory."""
+    gb_per_s: Estimate
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
 pub use answer::{
-    GainOver, HybridAdvice, HybridAnswer, HybridAnswers, HybridGain, HybridMemories,
+    GainOver, HybridAdvice, HybridAnswer, HybridAnswers, HybridDrop, HybridGain, HybridMemories,
     HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
 };
 pub use best_shares::{BestShares, Buffers};

@@ -102,7 +102,7 @@ pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
 pub use hybrid::{
     BestShares, Buffers, FEWEST_DRAWN_ROUNDS, GainOver, HeldOutErrors, HeldOutPoint, Hybrid,
-    HybridAdvice, HybridAnswer, HybridAnswers, HybridCorner, HybridGain, HybridLeftOut,
+    HybridAdvice, HybridAnswer, HybridAnswers, HybridCorner, HybridDrop, HybridGain, HybridLeftOut,
     HybridMemories, HybridOverlap, HybridPair, HybridPairAnswer, HybridPlacement, HybridPrediction,
     HybridShares, HybridSurfacePoint, NoGain, OverlapBounds, OverlapModel, OverlapPoint,
     OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,

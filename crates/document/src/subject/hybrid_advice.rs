@@ -2,8 +2,8 @@
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{
-    HeldOutErrors, HybridAdvice, HybridAnswer, HybridAnswers, HybridMemories, HybridPair,
-    HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
+    HeldOutErrors, HybridAdvice, HybridAnswer, HybridAnswers, HybridDrop, HybridMemories,
+    HybridPair, HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
 };
 use nearfar_record::{Outcome, TransferKind};
 
@@ -130,7 +130,9 @@ impl<'a> Speaker<'a> {
                     self.no_gain(*because)
                 )
             }
-            HybridAdvice::Put { rounding_cost } => self.put(best()?, *rounding_cost),
+            HybridAdvice::Put { rounding_cost, drop } => {
+                self.put(best()?, *rounding_cost, drop.as_ref())
+            }
             HybridAdvice::AvoidJump { placement } => {
                 let jump = named(*placement)?.unclaimed.as_ref()?;
                 format!(
@@ -173,7 +175,12 @@ impl<'a> Speaker<'a> {
     }
 
     /// Where to put what, and what to expect of it.
-    fn put(&self, best: &HybridPlacement, rounding_cost: Option<f64>) -> String {
+    fn put(
+        &self,
+        best: &HybridPlacement,
+        rounding_cost: Option<f64>,
+        drop: Option<&HybridDrop>,
+    ) -> String {
         let itself = match self.memories.default_node {
             Some(_) => ", the default (first-touch) location",
             None => "",
@@ -191,6 +198,13 @@ impl<'a> Speaker<'a> {
         let rounding = rounding_cost.map_or_else(String::new, |lost| {
             format!(" The weights are rounded, which costs {} of it.", percent_words(lost))
         });
+        let drop = drop.map_or_else(String::new, |drop| {
+            let share = percent_words(drop.fast_share);
+            format!(
+                " Keep to that share: with {share} it is {}.",
+                Figure::of(&drop.bandwidth).words()
+            )
+        });
         let together = self.answer.placement(PlacementName::BestTogether);
         let one_policy = match together.filter(|_| !best.prediction.shares.are_one()) {
             Some(together) => format!(
@@ -202,7 +216,7 @@ impl<'a> Speaker<'a> {
             None => String::new(),
         };
         let (place, expect) = (self.place(best), expected(&best.prediction));
-        format!("put {place}; expect {expect}{gain}.{rounding}{one_policy}")
+        format!("put {place}; expect {expect}{gain}.{rounding}{drop}{one_policy}")
     }
 
     /// What of a placement lies where, and its policies.

@@ -1,6 +1,9 @@
 //! What to do with a program's buffers.
 
-use super::answer::{HybridAdvice, HybridAnswer, HybridPlacement, NoGain, PlacementName};
+use super::answer::{
+    HybridAdvice, HybridAnswer, HybridDrop, HybridPlacement, HybridPrediction, NoGain,
+    PlacementName,
+};
 use super::pair::HybridPair;
 use super::shares::HybridShares;
 
@@ -9,6 +12,12 @@ const WORTH_TELLING: f64 = 0.001;
 
 /// Shares that differ by less are the same.
 const SAME: f64 = 1e-9;
+
+/// The share of a program whose data grow is off by this much before anybody looks.
+const BESIDE: f64 = 0.05;
+
+/// A drop beside the recommended share is told from this fraction on.
+const DROP: f64 = 0.1;
 
 pub(super) fn advice(pair: &HybridPair, answer: &HybridAnswer) -> Vec<HybridAdvice> {
     let mut advice = Vec::new();
@@ -30,7 +39,8 @@ pub(super) fn advice(pair: &HybridPair, answer: &HybridAnswer) -> Vec<HybridAdvi
 fn of_best(pair: &HybridPair, answer: &HybridAnswer, best: &HybridPlacement) -> HybridAdvice {
     if best.name != answer.default {
         let lost = best.by_weights.map(|given| 1.0 - given / best.prediction.lowest);
-        return HybridAdvice::Put { rounding_cost: lost.filter(|&lost| lost > WORTH_TELLING) };
+        let rounding_cost = lost.filter(|&lost| lost > WORTH_TELLING);
+        return HybridAdvice::Put { rounding_cost, drop: drop_beside(pair, best) };
     }
     let because = match pair.errors.found() {
         Some(_) if pair.corners[0].bandwidth.interval.is_none() => NoGain::TooFewRounds,
@@ -52,6 +62,19 @@ fn jump(answer: &HybridAnswer, best: &HybridPlacement) -> Option<HybridAdvice> {
     };
     let mut others = [PlacementName::BestSeparately, PlacementName::BestTogether].into_iter();
     others.find(promises_more).map(|placement| HybridAdvice::AvoidJump { placement })
+}
+
+/// The side of the recommended share on which the model drops.
+fn drop_beside(pair: &HybridPair, best: &HybridPlacement) -> Option<HybridDrop> {
+    let HybridShares { load_share, load_fast_share, .. } = best.prediction.shares;
+    let beside = [load_fast_share + BESIDE, load_fast_share - BESIDE].into_iter();
+    let beside = beside.filter(|_| best.prediction.shares.are_one());
+    let mut beside =
+        beside.filter_map(|share| pair.predict(HybridShares::together(load_share, share)));
+    let least = best.prediction.lowest.0 * (1.0 - DROP);
+    let dropped = beside.find(|it| it.highest.0 < least)?;
+    let HybridPrediction { fast_share, bandwidth, .. } = dropped;
+    Some(HybridDrop { fast_share, bandwidth })
 }
 
 /// Different shares for which the model gives more than for the best.

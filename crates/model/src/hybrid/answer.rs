@@ -185,6 +185,8 @@ pub enum HybridAdvice {
         /// The fraction of it that the rounding of weights costs; null where that is too little to
         /// tell.
         rounding_cost: Option<f64>,
+        /// Close to these shares the model drops; null where it does not.
+        drop: Option<HybridDrop>,
     },
     /// Expect nothing of the shares that this placement would have if they were not at a jump of
     /// the model.
@@ -204,6 +206,16 @@ pub enum HybridAdvice {
     },
     /// Keep in mind that a better share may not be seen: overlaps are missing for some.
     SuspectBetter,
+}
+
+/// Where a program gets much less than with the recommended share of the fast memory, close to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridDrop {
+    /// Share of all bytes in the fast memory.
+    pub fast_share: f64,
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: Estimate<BytesPerSecond>,
 }
 
 /// Why no placement is taken in place of the default one.

@@ -283,3 +283,31 @@ fn one_share_has_one_policy() {
         }
     }
 }
+
+#[test]
+fn a_drop_beside_the_recommended_share_is_told_and_is_there() {
+    let mut told = 0;
+    for machine in ["skylake", "knl"] {
+        let pair = exact(machine);
+        for loads in LOADS {
+            let answer = pair.answer(loads, &[]).unwrap();
+            let put = answer.advice.iter().find_map(|advice| match advice {
+                HybridAdvice::Put { drop, .. } => Some(drop),
+                _ => None,
+            });
+            let Some(drop) = put else { continue };
+            let best = &answer.placement(answer.recommended.unwrap()).unwrap().prediction;
+            let least = 0.9 * best.lowest.0;
+            let beside = [0.05, -0.05].map(|off| {
+                pair.bandwidth(loads, best.fast_share + off).is_some_and(|gives| gives < least)
+            });
+            assert_eq!(drop.is_some(), beside.contains(&true), "{machine} {loads}: {beside:?}");
+            if let Some(drop) = drop {
+                told += 1;
+                assert!((drop.fast_share - best.fast_share).abs() <= 0.05 + 1e-9);
+                assert!(drop.bandwidth.value.0 < least);
+            }
+        }
+    }
+    assert!(told > 0);
+}
