@@ -1657,6 +1657,8 @@ class RooflineAdvicePutPages:
 
     do: Literal["put_pages"]
     program: int
+    of_nodes: int
+    """Memory nodes of the machine, measured or not."""
 
 
 @dataclass(frozen=True)
@@ -1665,6 +1667,8 @@ class RooflineAdviceLeavePages:
 
     do: Literal["leave_pages"]
     program: int
+    of_nodes: int
+    """Memory nodes of the machine, measured or not."""
 
 
 @dataclass(frozen=True)
@@ -3266,7 +3270,7 @@ class StrategyStatement:
 
     access: ArrayAccess
     numa_factor: float
-    """The largest of the machine's remote nodes."""
+    """The largest of the machine's remote nodes with CPUs."""
     stated: list[PlacementStrategy]
     """The strategies that the paper finds the best; of two, alike."""
     other: PlacementStrategy
@@ -3284,8 +3288,8 @@ class WorkloadOnNode:
     case: str
     """The case, by its id."""
     memory_node: int
-    is_local: bool
-    """Whether the node is the initiator's own."""
+    is_own: bool
+    """Whether it is the initiator's own node, that with CPUs: others may be local too, as HBM and CXL are."""
     rate: Optional[RunSummary]
     """Units / s; null without runs."""
     performance: Optional[Relative]

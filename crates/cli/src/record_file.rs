@@ -39,7 +39,11 @@ fn new_path_in(folder: PathBuf, host: &str, now_utc: &str) -> anyhow::Result<Pat
             folder.display()
         )
     })?;
-    Ok(folder.join(record_name(host, now_utc)))
+    let name = record_name(host, now_utc);
+    // Two that begin within a second are two records.
+    let numbered = (2..=99).map(|number| name.replace(".jsonl", &format!("-{number}.jsonl")));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    Ok(folder.join(names.find(|name| !folder.join(name).exists()).unwrap_or(name)))
 }
 
 /// The newest record of this host in the state folder.

@@ -10,7 +10,7 @@ use nearfar_measure::simulated::new_record;
 use nearfar_measure::{now_utc, read_environment, suite_inputs};
 use nearfar_record::{Executor, Experiment, Header, Inputs, Record};
 use nearfar_units::{did_you_mean, nanoseconds};
-use nearfar_workloads::Workload;
+use nearfar_workloads::{Workload, WorkloadName};
 
 use crate::args::{CharacterizeArguments, Noise};
 use crate::live_accelerators::live_accelerators;
@@ -86,6 +86,13 @@ fn base(arguments: &CharacterizeArguments) -> Inputs {
 pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::Result<Inputs> {
     for name in &arguments.kernel {
         if find(name).is_none() && name.parse::<Workload>().is_err() {
+            // `cg.X` and `cg` are meant as programs.
+            let word = name.split('.').next().unwrap_or(name);
+            if let (Err(why), true) =
+                (name.parse::<Workload>(), word.parse::<WorkloadName>().is_ok())
+            {
+                bail!("--kernel {name}: {why}");
+            }
             let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
             let meant = did_you_mean(name, names.iter().copied());
             bail!("there is no kernel '{name}'{meant}; there are {}", names.join(", "));

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use nearfar_fleet::{FleetCell, FleetComparison, FleetGroup, FleetMachine, VerdictKind};
+use nearfar_record::Executor;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ fn cells<'a>(
     machine: &'a FleetMachine,
 ) -> impl Iterator<Item = (&'a FleetCell, f64)> {
     let id = machine.group.as_deref();
-    let own = found.groups.iter().find(|group| Some(group.id.as_str()) == id);
+    let own = found.group_of(machine);
     let joined = own.and_then(|own| own.joined.as_ref()).map(|joined| joined.id.as_str());
     let group: Option<&FleetGroup> =
         found.groups.iter().find(|group| Some(group.id.as_str()) == joined.or(id));
@@ -31,6 +32,7 @@ fn cells<'a>(
 struct FleetRow<'a> {
     machine: &'a str,
     kind: &'a str,
+    executor: Option<Executor>,
     verdict: VerdictKind,
     measured: &'a str,
     case: &'a str,
@@ -42,9 +44,10 @@ struct FleetRow<'a> {
 }
 
 /// The columns of a run's cells: `figure` is in its row's `unit`, and `from` and `to` are an initiator and a node.
-pub const FLEET_COLUMNS: [FrameColumn; 10] = [
+pub const FLEET_COLUMNS: [FrameColumn; 11] = [
     column("machine", ColumnKind::Text, ""),
     column("kind", ColumnKind::Text, ""),
+    column("executor", ColumnKind::Text, ""),
     column("verdict", ColumnKind::Text, ""),
     column("measured", ColumnKind::Text, ""),
     column("case", ColumnKind::Text, ""),
@@ -62,6 +65,7 @@ fn rows(found: &FleetComparison) -> impl Iterator<Item = FleetRow<'_>> {
         cells(found, machine).zip(ratios).map(|((cell, figure), ratio)| FleetRow {
             machine: machine.machine.as_str(),
             kind: machine.group.as_deref().unwrap_or_default(),
+            executor: found.executor_of(machine),
             verdict: machine.verdict,
             measured: machine.measured.as_deref().unwrap_or_default(),
             case: &cell.case,
@@ -115,7 +119,9 @@ pub fn write_fleet_metrics(found: &FleetComparison, out: &mut impl Write) -> io:
     };
     let of = |machine: &FleetMachine| {
         let kind = machine.group.as_deref().unwrap_or_default();
-        Labels::default().with("machine", &machine.machine).with("kind", kind)
+        let executor = found.executor_of(machine);
+        let labels = Labels::default().with("machine", &machine.machine).with("kind", kind);
+        labels.with_known("executor", executor)
     };
     let verdicts = [VerdictKind::Good, VerdictKind::Unknown, VerdictKind::Again, VerdictKind::Bad];
     family(
@@ -157,6 +163,7 @@ pub fn write_fleet_metrics(found: &FleetComparison, out: &mut impl Write) -> io:
 
 /// A line for each machine as SuperBench's `results-summary.jsonl` has them: `{"node": .., "benchmark/metric:rank":
 /// number}`, bandwidth in MB/s, time in ns; a pair of CPUs and node has the name of its `cpu-memory-bw-latency`.
+/// Benchmarks of a simulated machine are `nearfar-simulated-..`.
 ///
 /// # Errors
 /// Where the output fails.
@@ -164,14 +171,16 @@ pub fn write_superbench(found: &FleetComparison, out: &mut impl Write) -> io::Re
     for machine in found.machines.iter().filter(|machine| !machine.cells.is_empty()) {
         let mut line = Map::new();
         line.insert("node".into(), json!(machine.machine));
+        let is_simulated = found.executor_of(machine) == Some(Executor::Simulated);
+        let program = if is_simulated { "nearfar-simulated" } else { "nearfar" };
         for (cell, figure) in cells(found, machine) {
             let series = cell.series.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
             let (kind, value) = if cell.is_time { ("lat", figure) } else { ("bw", 1e3 * figure) };
             let name = match (cell.from, cell.to) {
                 (Some(from), Some(to)) => {
-                    format!("nearfar-{series}/mem_bandwidth_matrix_numa_{from}_{to}_{kind}:0")
+                    format!("{program}-{series}/mem_bandwidth_matrix_numa_{from}_{to}_{kind}:0")
                 }
-                _ => format!("nearfar-{series}/{kind}:0"),
+                _ => format!("{program}-{series}/{kind}:0"),
             };
             line.insert(name, json!(value));
         }

@@ -207,7 +207,7 @@ fn spread_words(table: &Table) -> Option<String> {
     spreads.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (middle, (widest, place)) = (spreads.get(spreads.len() / 2)?.0, spreads.last()?);
     let [middle, widest] = [middle, *widest].map(percent_words);
-    Some(format!(" Intervals: median +-{middle}, widest +-{widest} ({place}).\n"))
+    Some(format!(" Intervals: median ±{middle}, widest ±{widest} ({place}).\n"))
 }
 
 fn figure_text(figure: &Figure, with_spread: bool) -> String {

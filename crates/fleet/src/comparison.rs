@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearfar_record::Executor;
 use nearfar_units::Unit;
 use serde::Serialize;
 
@@ -385,6 +386,16 @@ impl FleetComparison {
         }
     }
 
+    pub fn group_of(&self, machine: &FleetMachine) -> Option<&FleetGroup> {
+        let id = machine.group.as_deref()?;
+        self.groups.iter().find(|group| group.id == id)
+    }
+
+    /// How a machine's figures came about; `None` where its kind is not known.
+    pub fn executor_of(&self, machine: &FleetMachine) -> Option<Executor> {
+        self.group_of(machine).map(|group| group.kind.executor)
+    }
+
     /// The verdict of each machine, as a health check reads it.
     pub fn verdict_of(&self, machine: &FleetMachine) -> Verdict {
         let why = match (&machine.unknown, machine.shortfalls.first()) {
@@ -398,6 +409,7 @@ impl FleetComparison {
             verdict: machine.verdict,
             why,
             measured: machine.measured.clone(),
+            simulated: self.executor_of(machine) == Some(Executor::Simulated),
             compared: self.compared.clone(),
         }
     }

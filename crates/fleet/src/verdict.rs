@@ -47,6 +47,9 @@ pub struct Verdict {
     pub why: String,
     /// When its last measurement ended: RFC 3339, UTC; null: it was not measured.
     pub measured: Option<String>,
+    /// Whether its figures were computed, and not measured.
+    #[serde(default)]
+    pub simulated: bool,
     /// When it was compared.
     pub compared: String,
 }
@@ -125,7 +128,8 @@ impl Verdict {
         }
         match verdict.verdict {
             VerdictKind::Good => {
-                told(machine, VerdictKind::Good, &format!("measured {}", day(measured)))
+                let how = if verdict.simulated { "simulated" } else { "measured" };
+                told(machine, VerdictKind::Good, &format!("{how} {}", day(measured)))
             }
             VerdictKind::Bad => told(machine, VerdictKind::Bad, &verdict.why),
             VerdictKind::Again => unknown(&format!("to be measured again: {}", verdict.why)),
@@ -168,6 +172,7 @@ mod tests {
             verdict,
             why: why.into(),
             measured: Some("2026-11-20T10:00:00Z".into()),
+            simulated: false,
             compared: "2026-11-20T11:00:00Z".into(),
         };
         let own = serde_json::to_string(&verdict).unwrap();

@@ -216,7 +216,10 @@ fn pool_bytes(cases: &[&Case]) -> u64 {
 
 /// Bytes that a case has beside the pools.
 fn own_bytes(case: &Case) -> u64 {
-    let own = |actor: &&Actor| actor.memory() == Some(&MemoryPolicy::FirstTouch);
+    let own = |actor: &&Actor| {
+        let is_program = matches!(actor, Actor::Workload(_));
+        is_program || actor.memory() == Some(&MemoryPolicy::FirstTouch)
+    };
     case.actors.iter().filter(own).map(Actor::working_set_bytes).sum()
 }
 

@@ -135,7 +135,7 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
             )
         };
         let remedy = "measure when the machine is quiet; `nearfar doctor` lists what may disturb";
-        warnings.push(warning("disturbed", message, remedy));
+        warnings.push(warning(Warning::DISTURBED, message, remedy));
     }
     warnings.extend(few_huge_pages(record));
     if out_of_budget {
@@ -204,17 +204,22 @@ fn short_chases(record: &Record) -> Option<Warning> {
             }
         }
     }
-    let smallest = longest.values().filter_map(|&(_, multiple)| multiple).min_by(f64::total_cmp)?;
+    let known = longest.values().filter_map(|&(bytes, multiple)| Some((bytes, multiple?)));
+    let (bytes, smallest) = known.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let gib = bytes as f64 / f64::from(1 << 30);
+    let enough = (gib * Chase::LEAST_LLC_MULTIPLE / smallest).ceil();
     (smallest < Chase::LEAST_LLC_MULTIPLE).then(|| {
         warning(
             "short_chase",
             format!(
-                "the longest chases touch down to {smallest:.2} x as many lines as the last-level \
+                "the longest chase touches only {smallest:.2} x as many lines as the last-level \
                  and memory-side caches hold: caches answered a part, and memory takes longer than \
                  these latencies say"
             ),
-            "leave out --working-set, or give at least 8 x the caches (a chase touches one line in \
-             four); sets end at 1 GiB and at a quarter of the memory that can be used",
+            &format!(
+                "--working-set {enough:.0}GiB, where there is so much memory: a chase touches one line in four, and \
+                 by themselves sets end at 2 GiB"
+            ),
         )
     })
 }

@@ -72,7 +72,7 @@ impl Inapplicable {
             return missing(format!("the record holds no {experiment}"), Suite::Standard);
         }
         let Some(absent) = commonest_absence(record, experiment) else {
-            let why = format!("{experiment} was begun, and has no samples yet");
+            let why = format!("{experiment} was begun, and is not finished");
             return Self { why, remedy: Some(resuming_command(record)) };
         };
         let verb = match absent.absence {

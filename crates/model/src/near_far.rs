@@ -52,6 +52,8 @@ pub struct RatioSpan {
     pub best: Estimate<Ratio>,
     /// Initiator and node of the worst.
     pub worst_pair: (u32, u32),
+    /// What its node's memory is, where there are several kinds.
+    pub worst_kind: Option<MemoryKind>,
 }
 
 /// Local and remote pairs.
@@ -176,17 +178,19 @@ fn ratio_span<U: Quantity>(
             [pair.value.ends(), near.ends()].map(|ends| ends.map(U::in_unit));
         let cases = [&pair.value.cases[..], &near.cases].concat();
         let value = pair.value.value.in_unit() / near.value.in_unit();
-        let ratio = Estimate::computed(value, (low / near_high, high / near_low), cases);
-        Some(((pair.initiator, pair.memory_node), ratio))
+        Some(Estimate::computed(value, (low / near_high, high / near_low), cases))
     };
-    let mut ratios: Vec<((u32, u32), Estimate<Ratio>)> = far.filter_map(ratio).collect();
+    let mut ratios: Vec<(&PairValue<U>, Estimate<Ratio>)> =
+        far.filter_map(|pair| Some((pair, ratio(pair)?))).collect();
     ratios.sort_by(|(_, one), (_, other)| order(one.value.0, other.value.0));
     let (best, worst) = (ratios.first()?, ratios.last()?);
+    let are_several = values.iter().any(|pair| pair.memory_kind != worst.0.memory_kind);
     Some(RatioSpan {
         pairs: ratios.len(),
         middle: ratios[ratios.len() / 2].1.clone(),
         worst: worst.1.clone(),
         best: best.1.clone(),
-        worst_pair: worst.0,
+        worst_pair: (worst.0.initiator, worst.0.memory_node),
+        worst_kind: are_several.then_some(worst.0.memory_kind),
     })
 }

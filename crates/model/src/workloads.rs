@@ -15,6 +15,7 @@ use nearfar_record::{
     Absence, Absent, Better, Coordinates, Experiment, RunSummary, Sample, WorkloadCoordinates,
     summarize_runs,
 };
+use nearfar_units::Ratio;
 use serde::Serialize;
 
 use statement::statement;
@@ -61,8 +62,8 @@ pub struct WorkloadOnNode {
     /// The case, by its id.
     pub case: String,
     pub memory_node: u32,
-    /// Whether the node is the initiator's own.
-    pub is_local: bool,
+    /// Whether it is the initiator's own node, that with CPUs: others may be local too, as HBM and CXL are.
+    pub is_own: bool,
     /// Units / s; null without runs.
     pub rate: Option<RunSummary>,
     /// Rate / that on the own node; null without both.
@@ -138,12 +139,23 @@ pub fn workloads(figures: &RecordFigures<'_>) -> Result<Workloads, Inapplicable>
         workload.compare(alpha_kernel.map(|kernel| (&of_pairs, kernel)));
     }
     placed.sort_by(|one, other| one.worst().total_cmp(&other.worst()));
-    let remote = latency(figures).ok().and_then(|latency| latency.span.found().cloned());
+    let factor = largest_factor(figures);
     for of in &mut strategies {
         of.compare();
-        of.paper = remote.as_ref().and_then(|span| statement(of, span.most.value));
+        of.paper = factor.and_then(|factor| statement(of, factor));
     }
     Ok(Workloads { placed, strategies, alpha_kernel: alpha_kernel.map(String::from) })
+}
+
+/// The largest NUMA factor between nodes with CPUs: over these strategies deal pages out, and not over CXL
+/// memory.
+fn largest_factor(figures: &RecordFigures<'_>) -> Option<Ratio> {
+    let nodes = &figures.record().header.machine.nodes;
+    let has_cpus = |number| nodes.iter().any(|it| it.os_index == number && !it.cpus.is_empty());
+    let factors = latency(figures).ok()?.factors;
+    let remote = factors.iter().filter(|it| !it.is_local && has_cpus(it.memory_node));
+    let remote = remote.filter_map(|it| Some(it.factor.found()?.value));
+    remote.max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 pub(crate) fn place_of_workload(place: &Coordinates) -> Option<&WorkloadCoordinates> {
@@ -173,7 +185,8 @@ fn add_node(
     let of = WorkloadOnNode {
         case: case.planned().id,
         memory_node,
-        is_local: own.is_some_and(|own| own.memory_nodes.contains(memory_node)),
+        is_own: own
+            .is_some_and(|own| own.cpu_node.or(own.memory_nodes.first()) == Some(memory_node)),
         rate: summarize_runs(case.samples().iter().copied()),
         performance: None,
         alpha_relative: None,
@@ -232,13 +245,13 @@ fn add_strategy(
 impl PlacedWorkload {
     /// The least performance of any node; above all others without one.
     pub fn worst(&self) -> f64 {
-        let ratios = self.nodes.iter().filter(|it| !it.is_local);
+        let ratios = self.nodes.iter().filter(|it| !it.is_own);
         let ratios = ratios.filter_map(|it| Some(it.performance?.ratio));
         ratios.min_by(f64::total_cmp).unwrap_or(f64::INFINITY)
     }
 
     fn compare(&mut self, beside: Option<(&Pairs, &str)>) {
-        let Some(own) = self.nodes.iter().find(|it| it.is_local).cloned() else { return };
+        let Some(own) = self.nodes.iter().find(|it| it.is_own).cloned() else { return };
         let (initiator, threads) = (self.initiator, self.threads);
         let bandwidth = |node: u32| {
             let (pairs, kernel) = beside?;
@@ -255,7 +268,7 @@ impl PlacedWorkload {
             let alpha = both.map(|(there, here)| there / here);
             it.alpha_relative = alpha.filter(|alpha| alpha.is_finite());
         }
-        self.nodes.sort_by_key(|it| (!it.is_local, it.memory_node));
+        self.nodes.sort_by_key(|it| (!it.is_own, it.memory_node));
     }
 }
 

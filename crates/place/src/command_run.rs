@@ -125,7 +125,7 @@ pub(crate) fn run_command(
     let began = Instant::now();
     // Not started under a part of its binding: its figure would be another's.
     let (mut child, _) =
-        launch(&mut start, &command.binding, false, None).map_err(|why| match why {
+        launch(&mut start, Some(&command.binding), false, None).map_err(|why| match why {
             NotLaunched::Program(error) => {
                 NotRun::NotStarted { program: command.program.clone(), error }
             }

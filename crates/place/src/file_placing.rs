@@ -117,6 +117,14 @@ impl Placing<'_> {
         self.file.sync_data().ok();
         self.cached.read_nothing_ahead()?;
         let policy = thread_policy()?;
+        let read = self.read_parts(parts);
+        // Also where a part failed: programs that are started later inherit it.
+        restore_thread_policy(&policy)?;
+        read
+    }
+
+    /// Changes the policy of this thread.
+    fn read_parts(&self, parts: &[(Range<u64>, u32)]) -> Result<(), Refusal> {
         let mut buffer = vec![0; usize::try_from(READ_BYTES).unwrap_or_default()];
         for (part, node) in parts {
             self.cached.drop_part(part)?;
@@ -131,7 +139,7 @@ impl Placing<'_> {
                 }
             }
         }
-        restore_thread_policy(&policy)
+        Ok(())
     }
 
     fn page_bytes(&self) -> u64 {

@@ -42,25 +42,27 @@ pub fn become_program(command: &mut Command) -> io::Error {
 }
 
 /// Starts a program as a child under a binding, which its threads and children inherit; the calling
-/// thread keeps its own. A refused part of the binding starts nothing, unless it may be lost: then it is
+/// thread keeps its own. Without a binding it has that of the calling thread. A refused part of the binding starts nothing, unless it may be lost: then it is
 /// returned with the child. Signals that this process waits for (`awaited`) do not wait in the program.
 ///
 /// # Errors
 /// When the program cannot be started, or not under all of the binding.
 pub fn launch(
     command: &mut Command,
-    binding: &Binding,
+    binding: Option<&Binding>,
     may_lose: bool,
     awaited: Option<&AwaitedSignals>,
 ) -> Result<(Child, Vec<Loss>), NotLaunched> {
     stand_in_for_program();
     start_as_this_was_started(command, awaited);
+    let spawn = |command: &mut Command| command.spawn().map_err(NotLaunched::Program);
+    let Some(binding) = binding else { return Ok((spawn(command)?, Vec::new())) };
     // Not in a thread of its own: a program that asks for a signal when its parent ends
     // (PR_SET_PDEATHSIG) would get it when that thread does.
     let (cpus, policy) = (thread_cpus(), thread_policy());
     let losses = bind(binding);
     let child = match losses.is_empty() || may_lose {
-        true => command.spawn().map_err(NotLaunched::Program),
+        true => spawn(command),
         false => Err(NotLaunched::Lost(losses.clone())),
     };
     // What the kernel does not tell cannot be given back.
@@ -90,13 +92,13 @@ fn has_policy(binding: &Binding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_machine::CpuSet;
+    use nearfar_machine::{CpuSet, NodeSet};
 
     use super::*;
 
     fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
         let command = command.stdout(std::process::Stdio::piped());
-        let (child, losses) = launch(command, binding, true, None).unwrap();
+        let (child, losses) = launch(command, Some(binding), true, None).unwrap();
         let output = child.wait_with_output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), losses.len())
     }
@@ -125,15 +127,30 @@ mod tests {
         assert!(thread_policy().unwrap().is_default());
     }
 
+    /// As under `numactl --interleave`, which a program that nobody places keeps.
+    #[test]
+    fn a_program_without_a_binding_has_the_policy_that_it_would_have() {
+        let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+        let of_thread = || {
+            set_thread_policy(&MemoryPolicy::Interleave(NodeSet::single(node))).unwrap();
+            let mut command = Command::new("cat");
+            let command = command.arg("/proc/self/numa_maps").stdout(std::process::Stdio::piped());
+            let (child, _) = launch(command, None, false, None).unwrap();
+            let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+            assert!(text.contains(&format!("interleave:{node}")), "{text}");
+        };
+        std::thread::scope(|scope| scope.spawn(of_thread).join()).unwrap();
+    }
+
     #[test]
     fn what_the_kernel_refuses_starts_nothing_unless_it_may_be_lost() {
         let binding =
             Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
         let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
         assert_eq!((text.as_str(), refused), ("ran\n", 2));
-        let whole = launch(&mut Command::new("/no/such/program"), &binding, false, None);
+        let whole = launch(&mut Command::new("/no/such/program"), Some(&binding), false, None);
         assert!(matches!(whole, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
-        let missing = launch(&mut Command::new("/no/such/program"), &binding, true, None);
+        let missing = launch(&mut Command::new("/no/such/program"), Some(&binding), true, None);
         let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         assert!(matches!(missing, Err(NotLaunched::Program(error)) if is_missing(&error)));
     }

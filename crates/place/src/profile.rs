@@ -18,7 +18,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearfar_machine::Machine;
 use nearfar_record::{
@@ -64,6 +64,7 @@ pub fn profile_program(
     let used_before = children_cpu_time().unwrap_or_default();
     let awaited = await_signals().map_err(io::Error::other)?;
     start_as_this_was_started(command, Some(&awaited));
+    let begun = Instant::now();
     let pid = command.spawn()?.id();
     let mut looking = Looking::new(Path::new("/"), pid, origin.machine, true);
     let mut job = Job::new(pid, &awaited);
@@ -77,7 +78,7 @@ pub fn profile_program(
             }
         }
     };
-    let wall_seconds = looking.seconds();
+    let wall_seconds = begun.elapsed().as_secs_f64();
     let used = children_cpu_time().map(|used| used.saturating_sub(used_before));
     let program = ProfiledProgram {
         name: program_name(command, &looking),

@@ -90,7 +90,7 @@ pub struct Watched {
 /// When it cannot be started, or not under all of the binding, or cannot be followed.
 pub fn start_watched(
     command: &mut Command,
-    binding: &Binding,
+    binding: Option<&Binding>,
     steering: Steering,
     may_lose: bool,
     awaited: &AwaitedSignals,

@@ -157,4 +157,4 @@ pub struct Inputs {
     pub network: Option<NetworkInputs>,
 }
 
-words!(Suite);
+words!(Suite, Executor);

@@ -101,6 +101,11 @@ pub struct Warning {
     pub of_samples: bool,
 }
 
+impl Warning {
+    /// The code of many or all samples disturbed.
+    pub const DISTURBED: &str = "disturbed";
+}
+
 /// Measuring went on in a later run of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

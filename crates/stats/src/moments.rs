@@ -4,6 +4,8 @@
 
 use fastrand::Rng;
 
+use crate::draws::percentile_interval;
+
 /// Draws: an interval's ends move by a tenth of its width from seed to seed.
 const DRAWS: usize = 1000;
 
@@ -49,20 +51,19 @@ pub fn ratios_of_moments(a: &[f64], b: &[f64], seed: u64) -> Option<MomentRatios
     let has_most = spreads.len() * 10 > DRAWS * 9;
     let spread_interval = spread
         .filter(|_| has_most)
-        .and_then(|spread| interval(spreads, spread, wider))
+        .and_then(|spread| interval(&spreads, spread, wider))
         .map(|(low, high)| (low.max(0.0), high));
     Some(MomentRatios {
         mean,
-        mean_interval: interval(means, mean, wider)?,
+        mean_interval: interval(&means, mean, wider)?,
         spread,
         spread_interval,
     })
 }
 
 /// The middle 95 % of draws, its ends farther from the middle by a factor.
-fn interval(mut draws: Vec<f64>, middle: f64, wider: f64) -> Option<(f64, f64)> {
-    draws.sort_by(f64::total_cmp);
-    let (low, high) = (draws.get(draws.len() * 25 / 1000)?, draws.get(draws.len() * 975 / 1000)?);
+fn interval(draws: &[f64], middle: f64, wider: f64) -> Option<(f64, f64)> {
+    let (low, high) = percentile_interval(draws)?;
     let [low, high] = [low, high].map(|end| middle + wider * (end - middle));
     (low.is_finite() && high.is_finite()).then_some((low.min(middle), high.max(middle)))
 }

@@ -106,6 +106,9 @@ pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,
 };
-pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage};
+pub use usage::{
+    CpuWait, ThreadUsage, children_cpu_time, cpu_waits, peak_resident_bytes, steal_time,
+    thread_usage,
+};
 pub use valgrind::write_simulated_counts;
 pub use written_file::{WritableFile, is_same_file};

@@ -20,6 +20,10 @@ const READ_WORDS: usize = 4096 / c_ulong::BITS as usize;
 /// get_mempolicy(2) returns within the mode.
 const MODE_FLAGS: c_int = 0b111 << 13;
 
+/// Flags with which a policy can be given back. Relative nodes come back as the nodes that they are
+/// now: given back as relative ones they could be others.
+const KEPT_FLAGS: c_int = libc::MPOL_F_STATIC_NODES | libc::MPOL_F_NUMA_BALANCING;
+
 /// Of Linux 6.9 and later.
 const MPOL_WEIGHTED_INTERLEAVE: c_int = 6;
 
@@ -39,12 +43,14 @@ const MODES: [&str; 7] = [
 pub struct KernelPolicy {
     /// The number of its mode, without the mode flags.
     mode: c_int,
+    /// Those of [`KEPT_FLAGS`] that it has.
+    flags: c_int,
     /// Its nodes; empty for modes that name none.
     nodes: NodeSet,
 }
 
 impl KernelPolicy {
-    const DEFAULT: Self = Self { mode: libc::MPOL_DEFAULT, nodes: NodeSet::new() };
+    const DEFAULT: Self = Self { mode: libc::MPOL_DEFAULT, flags: 0, nodes: NodeSet::new() };
 
     /// Whether it is none: that of the thread holds, else the local node.
     pub fn is_default(&self) -> bool {
@@ -71,8 +77,10 @@ impl KernelPolicy {
         let mask = bit_mask::words(&self.nodes);
         // The kernel counts the bits from one: it uses maxnode - 1 of them.
         let status = match self.nodes.is_empty() {
-            true => call(self.mode, ptr::null(), 0),
-            false => call(self.mode, mask.as_ptr(), bit_mask::bits(&mask) as c_ulong + 1),
+            true => call(self.mode | self.flags, ptr::null(), 0),
+            false => {
+                call(self.mode | self.flags, mask.as_ptr(), bit_mask::bits(&mask) as c_ulong + 1)
+            }
         };
         match status {
             0 => Ok(()),
@@ -93,7 +101,7 @@ impl From<&MemoryPolicy> for KernelPolicy {
             MemoryPolicy::Interleave(_) => libc::MPOL_INTERLEAVE,
             MemoryPolicy::Weighted(_) => MPOL_WEIGHTED_INTERLEAVE,
         };
-        Self { mode, nodes: policy.nodes().unwrap_or_default() }
+        Self { mode, flags: 0, nodes: policy.nodes().unwrap_or_default() }
     }
 }
 
@@ -226,7 +234,11 @@ fn read_policy(
 ) -> Result<KernelPolicy, Refusal> {
     let mut mask: [c_ulong; READ_WORDS] = [0; READ_WORDS];
     let mode = get_mempolicy(Some(&mut mask), address, flags, arguments)?;
-    Ok(KernelPolicy { mode: mode & !MODE_FLAGS, nodes: bit_mask::members(&mask) })
+    Ok(KernelPolicy {
+        mode: mode & !MODE_FLAGS,
+        flags: mode & KEPT_FLAGS,
+        nodes: bit_mask::members(&mask),
+    })
 }
 
 #[cfg(test)]
@@ -263,6 +275,28 @@ mod tests {
         };
         std::thread::scope(|scope| scope.spawn(of_thread).join()).unwrap();
         assert!(thread_policy().unwrap().is_default());
+    }
+
+    /// As under `numactl --balancing --membind`.
+    #[test]
+    fn a_policy_that_is_given_back_has_its_flags() {
+        let nodes = crate::usable_nodes("/".as_ref()).unwrap();
+        for flags in [libc::MPOL_F_STATIC_NODES, libc::MPOL_F_NUMA_BALANCING] {
+            let of_user = KernelPolicy { mode: libc::MPOL_BIND, flags, nodes: nodes.clone() };
+            let of_thread = || {
+                let given = restore_thread_policy(&of_user);
+                if given.is_err() && flags == libc::MPOL_F_NUMA_BALANCING {
+                    // Linux before 5.12.
+                    return;
+                }
+                given.unwrap();
+                let kept = thread_policy().unwrap();
+                set_thread_policy(&MemoryPolicy::Interleave(nodes.clone())).unwrap();
+                restore_thread_policy(&kept).unwrap();
+                assert_eq!(thread_policy().unwrap(), of_user);
+            };
+            std::thread::scope(|scope| scope.spawn(of_thread).join()).unwrap();
+        }
     }
 
     #[test]

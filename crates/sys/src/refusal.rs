@@ -34,7 +34,7 @@ pub enum Refusal {
     )]
     Unanswered { call: &'static str, arguments: String },
     /// A file of `/proc` or `/sys` could not be read or written.
-    #[error("cannot {action} {path}: {reason}; is that file system mounted and not masked here?")]
+    #[error("cannot {action} {path}: {reason}; {}", ask_of(path))]
     File {
         /// `read` or `write`.
         action: &'static str,
@@ -76,6 +76,15 @@ pub enum Refusal {
         /// The number of threads, or why it is not known.
         threads: String,
     },
+}
+
+/// Why a file may not be there.
+fn ask_of(path: &str) -> &'static str {
+    let in_proc = path.split("/proc/").nth(1).unwrap_or_default();
+    match in_proc.starts_with(|first: char| first.is_ascii_digit()) {
+        true => "has the process ended, or is /proc masked here?",
+        false => "is that file system mounted and not masked here?",
+    }
 }
 
 impl Refusal {

@@ -1,5 +1,6 @@
 //! What disturbed a thread: switches, faults, stolen CPU time; and what a process took.
 
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use nearfar_machine::CpuSet;
 
 use crate::refusal::{Errno, Refusal};
-use crate::system_file::{field, read_text};
+use crate::system_file::{field, numbers_in, read_text};
 
 /// Counts of the calling thread since its start (getrusage(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +45,31 @@ pub fn children_cpu_time() -> Result<Duration, Refusal> {
             + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or_default())
     };
     Ok(time(usage.ru_utime) + time(usage.ru_stime))
+}
+
+/// What kept a thread from a CPU since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuWait {
+    /// Time in which it could have run.
+    pub waited: Duration,
+    /// Times another thread took the CPU away.
+    pub involuntary_switches: u64,
+}
+
+/// The same of each thread of this process by its number (schedstat and status of proc(5)); those that
+/// the kernel does not tell of are left out.
+pub fn cpu_waits(root: &Path) -> BTreeMap<u32, CpuWait> {
+    let of = |thread: u32| {
+        let schedstat = read_text(root, format!("proc/self/task/{thread}/schedstat")).ok()?;
+        let status = read_text(root, format!("proc/self/task/{thread}/status")).ok()?;
+        // Time on a CPU, time in the queue for one, both in ns, and turns.
+        let waited = schedstat.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        let involuntary_switches = field(&status, "nonvoluntary_ctxt_switches")?;
+        let wait = CpuWait { waited: Duration::from_nanos(waited), involuntary_switches };
+        Some((thread, wait))
+    };
+    let threads = numbers_in(root, "proc/self/task").unwrap_or_default();
+    threads.into_iter().filter_map(of).collect()
 }
 
 fn usage_of(name: &str, who: libc::c_int) -> Result<libc::rusage, Refusal> {
@@ -123,6 +149,23 @@ mod tests {
         .unwrap();
         let other = thread_usage().unwrap();
         assert!(other.minor_faults - touched.minor_faults < pages, "another thread's were counted");
+    }
+
+    #[test]
+    fn waits_are_those_of_each_thread() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |thread: u32, schedstat: &str| {
+            let folder = root.path().join(format!("proc/self/task/{thread}"));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("schedstat"), schedstat).unwrap();
+            std::fs::write(folder.join("status"), "Name:\tit\nnonvoluntary_ctxt_switches:\t4\n")
+                .unwrap();
+        };
+        write(7, "100 2500 3\n");
+        write(8, "100\n");
+        let wait = CpuWait { waited: Duration::from_nanos(2500), involuntary_switches: 4 };
+        assert_eq!(cpu_waits(root.path()), BTreeMap::from([(7, wait)]));
+        assert!(cpu_waits(&root.path().join("nowhere")).is_empty());
     }
 
     const STAT: &str = "cpu  9 9 9 9 9 9 9 999 0 0\n\

@@ -81,6 +81,8 @@ pub enum NoWorkload {
 
 fn meant(text: &str) -> String {
     let names = words_of::<WorkloadName>().iter().chain(words_of::<DeviceWorkload>());
+    // One for devices is none here.
+    let names = names.filter(|name| **name != text);
     let nearest = nearest_name(text, names.copied());
     nearest.map_or_else(String::new, |name| format!("did you mean '{name}'? "))
 }

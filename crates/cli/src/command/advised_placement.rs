@@ -73,6 +73,11 @@ fn words(advice: &Advice, best: Option<&Candidate>, placement: &Placement, path:
             "{placement}, {} % more by {by} (`nearfar advise` says why)",
             format_significant(100.0 * gain, 2)
         ),
+        (Advice::Ranked(ranking), None)
+            if !ranking.candidates.iter().any(Candidate::is_eligible) =>
+        {
+            format!("by {by} the data does not fit on this machine; the program starts unchanged")
+        }
         (Advice::Ranked(ranking), None) if ranking.pattern == Pattern::Private => format!(
             "by {by} nothing gains where each thread uses its own part of the data; the program \
              starts unchanged (where any uses any part: --pattern shared)"

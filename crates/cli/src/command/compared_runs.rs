@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::process::Stdio;
 
 use anyhow::Context;
-use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
     NotLaunched, Outcome, Side, Steering, Verification, await_signals, start_watched, verify, watch,
 };
@@ -41,13 +40,12 @@ pub(super) fn compare(
     let verified = verify(|side| {
         let mut command = command_of(words)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let unbound = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
         let (binding, steering) = match side {
             Side::Placed => {
                 command.envs(placed.settings());
-                (&placed.resolution.start, placed.resolution.steering(is_followed))
+                (Some(&placed.resolution.start), placed.resolution.steering(is_followed))
             }
-            Side::Default => (&unbound, Steering { is_followed, ..Steering::default() }),
+            Side::Default => (None, Steering { is_followed, ..Steering::default() }),
         };
         let watched = start_watched(&mut command, binding, steering, placed.may_lose, &awaited)
             .map_err(Ended::NotLaunched)?;

@@ -27,7 +27,7 @@ pub fn run(arguments: &FleetReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let named = FleetFormat::ALL.into_iter().map(|(format, _)| format);
-    let of_name = || named.clone().find(|format| format.ending() == ending);
+    let of_name = || named.clone().find(|format| format.ending().eq_ignore_ascii_case(ending));
     let Some(format) = arguments.format.or_else(of_name) else {
         let endings: Vec<String> = named.map(|format| format!(".{}", format.ending())).collect();
         bail!(

@@ -11,6 +11,7 @@ use nearfar_model::{
     FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures, measuring_command,
 };
 use nearfar_record::{Experiment, Record, Suite};
+use nearfar_units::shell_path;
 
 use super::no_model;
 use crate::args::ModelArguments;
@@ -91,6 +92,13 @@ impl Answer<'_> {
         let (fitted, unavailable) =
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
         drop(waiting);
+        if fitted.is_empty() && self.record.header.inputs.commands.is_some() {
+            let file = self.record.file.as_ref();
+            let file = file.map_or("RECORD".into(), |it| shell_path(&it.display().to_string()));
+            bail!(
+                "the record holds runs of programs; `nearfar sensitivity --from {file}` tells of them"
+            );
+        }
         if fitted.is_empty() {
             let standard = [Experiment::Pairs, Experiment::Latency, Experiment::Roofs];
             let command = measuring_command(self.record, &standard, Suite::Standard);

@@ -181,7 +181,11 @@ fn pressures(arguments: &ProfileArguments, shares: &Shares) -> anyhow::Result<Ve
             .map(|(kernel, pause_cycles)| PressureKind { kernel: kernel.into(), pause_cycles })
             .to_vec(),
     };
-    for PressureKind { kernel, .. } in &asked {
+    for (position, kind) in asked.iter().enumerate() {
+        let PressureKind { kernel, .. } = kind;
+        if asked[..position].contains(kind) {
+            bail!("--beside {kernel}: it is given twice");
+        }
         if find(kernel).is_none() && kernel.parse::<Mix>().is_err() {
             bail!(
                 "--beside {kernel}: no kernel has that name; `nearfar characterize --kernel list` \
@@ -202,9 +206,12 @@ fn say_cost(arguments: &ProfileArguments, label: &str, took: Duration, kinds: us
     let seconds = took.as_secs_f64();
     let total = |rounds: u32| f64::from(rounds) * kinds as f64 * seconds;
     output::note(&format!(
-        "{label} takes {seconds:.2} s alone; alone and beside {} kinds of load that is {:.0} s for {least} \
+        "{label} takes {seconds:.2} s alone; alone and beside {} that is {:.0} s for {least} \
          rounds and {:.0} s for {most}, more where loads slow it down; --budget ends it after {} s",
-        kinds - 1,
+        match kinds - 1 {
+            1 => "a load".into(),
+            loads => format!("{loads} kinds of load"),
+        },
         total(least),
         total(most),
         arguments.budget.as_secs_f64()

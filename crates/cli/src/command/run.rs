@@ -80,10 +80,11 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     }
     let awaited = await_signals().context("cannot wait for signals")?;
     let start = &placed.resolution.start;
-    let watched = match start_watched(&mut command, start, steering, placed.may_lose, &awaited) {
-        Ok(watched) => watched,
-        Err(why) => return told.not_launched(report, &arguments.command, why),
-    };
+    let watched =
+        match start_watched(&mut command, Some(start), steering, placed.may_lose, &awaited) {
+            Ok(watched) => watched,
+            Err(why) => return told.not_launched(report, &arguments.command, why),
+        };
     told.say_losses(&report, &watched.losses);
     let outcome = watch(watched, &awaited).context("cannot wait for the program")?;
     let (number, signal) = (status_number(outcome.status), outcome.status.signal());
@@ -274,7 +275,9 @@ struct Told {
 
 impl Told {
     fn of(arguments: &RunArguments) -> Self {
-        let has_bare_report = matches!(arguments.report, Some(None));
+        // Behind `--` a program is what is meant.
+        let is_parted = std::env::args_os().any(|word| word == "--");
+        let has_bare_report = matches!(arguments.report, Some(None)) && !is_parted;
         Self { is_quiet: arguments.quiet, has_bare_report, is_full: arguments.full, file: None }
     }
 

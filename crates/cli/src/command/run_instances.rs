@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nearfar_document::{EndedInstance, EndedInstances};
-use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy, NodeSet};
+use nearfar_machine::{CpuSet, Machine, NodeSet};
 use nearfar_place::{
     InstanceEnd, NotLaunched, await_instances, await_signals, end_instances, launch,
 };
@@ -175,8 +175,7 @@ fn start(
         Some(file) => command.stdout(file.try_clone()?).stderr(file),
         None => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
     };
-    let nowhere = Binding { cpus: CpuSet::default(), memory: MemoryPolicy::FirstTouch };
-    let started = launch(&mut command, &nowhere, true, Some(awaited));
+    let started = launch(&mut command, None, true, Some(awaited));
     let (mut child, _) = started.map_err(|why| match why {
         NotLaunched::Program(error) => anyhow::Error::new(error),
         lost @ NotLaunched::Lost(_) => anyhow::Error::new(lost),

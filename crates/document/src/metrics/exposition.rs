@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-use nearfar_record::{Executor, Header};
+use nearfar_record::Header;
 
 use super::family::Family;
 use super::labels::Labels;
@@ -22,12 +22,8 @@ pub(super) struct Exposition {
 impl Exposition {
     /// An empty one of a record with this header.
     pub fn new(header: &Header) -> Self {
-        let executor = match header.executor {
-            Executor::Native => "native",
-            Executor::Simulated => "simulated",
-        };
         Self {
-            common: Labels::default().with("host", &header.host).with("executor", executor),
+            common: Labels::default().with("host", &header.host).with("executor", header.executor),
             families: BTreeMap::new(),
             written: HashSet::new(),
             repeated: 0,

@@ -68,7 +68,7 @@ impl MeasuredRecord {
 
     /// What has no figure; empty where all has.
     fn counts(&self, record: &Record) -> String {
-        let missing = self.cases.saturating_sub(self.measured);
+        let missing = self.cases.saturating_sub(self.measured + self.refused);
         let said = [
             (missing, "not measured"),
             (self.refused, "refused by the machine"),
@@ -80,7 +80,7 @@ impl MeasuredRecord {
             return String::new();
         }
         let planned = count(self.cases, "case");
-        let show = command_on(record, "show", "--experiment EXPERIMENT");
+        let show = command_on(record, "show", "--full");
         format!("{planned} planned, {}: {show} says why.", said.join(", "))
     }
 }

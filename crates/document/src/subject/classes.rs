@@ -19,6 +19,10 @@ pub(crate) fn answer(model: &Classes) -> Option<String> {
     let classes: Vec<&Class> = all(model).map(|(_, class)| class).collect();
     let (first, last) = (classes.first()?, classes.last()?);
     let (best, judged) = (rate(first.max).words(), judged(model));
+    if classes.len() == 1 && first.pairs.len() == 1 {
+        // With nothing beside it, it is in no class.
+        return None;
+    }
     if classes.len() == 1 {
         return Some(format!(
             "Every pair of cores and memory node that was measured is alike: {best} ({judged})."

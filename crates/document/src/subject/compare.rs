@@ -130,14 +130,17 @@ impl Comparison {
         let found = &self.found;
         let is_simulated =
             [&self.a, &self.b].into_iter().any(|of| of.executor == Executor::Simulated);
+        let has_cases = !found.cases.is_empty();
         let sections = [
             environment(found, usize::MAX),
-            roles(found),
-            Some(groups(found)),
+            roles(found).filter(|_| has_cases),
+            has_cases.then(|| groups(found)),
             (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind, &self.a.who)),
-            Some(cases(found, &Verdict::ALL, MOST_ROWS)),
+            has_cases.then(|| cases(found, &Verdict::ALL, MOST_ROWS)),
             not_compared(found),
         ];
+        // Machines that have no case in common are compared by where memory lies alone.
+        let matrices = role_table(found).filter(|_| !has_cases);
         Document {
             title: format!(
                 "A: {}, {}; B: {}, {}",
@@ -147,9 +150,9 @@ impl Comparison {
             program: PROGRAM,
             cautions: self.cautions(),
             summary: self.summary(),
-            tiles: self.tiles(),
+            tiles: if has_cases { self.tiles() } else { Vec::new() },
             health: None,
-            matrices: Vec::new(),
+            matrices: matrices.into_iter().collect(),
             sections: sections.into_iter().flatten().collect(),
             paper_tables: Vec::new(),
         }
@@ -208,6 +211,10 @@ impl Comparison {
     /// How many cases were compared and how they stand, and which loss would show.
     fn counts(&self) -> String {
         let found = &self.found;
+        if found.cases.is_empty() {
+            return "No case is in both records: the machines are compared by where memory lies."
+                .into();
+        }
         let of = |verdict| found.cases.iter().filter(|case| case.verdict == verdict).count();
         let resolution = found.resolution.map_or_else(String::new, |loss| {
             format!("; median detectable loss: {}", percent_words(loss))

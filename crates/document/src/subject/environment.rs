@@ -14,7 +14,12 @@ use crate::table::{AbsenceKind, Cell, Column, Table};
 pub(crate) fn section(sources: &Sources<'_>) -> Section {
     let show = &sources.show;
     let header = &sources.record.header;
-    let unknown = || Cell::not_measured("the system does not say");
+    let unknown = || {
+        Cell::not_measured(match show.measured.executor {
+            Executor::Native => "the system does not say",
+            Executor::Simulated => "the machine is simulated",
+        })
+    };
     let known = |text: Option<&String>| text.map_or_else(unknown, Cell::text);
     let share = |share: Option<f64>| {
         share.map_or_else(unknown, |share| {

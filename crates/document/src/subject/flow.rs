@@ -245,7 +245,7 @@ fn trust(model: &FlowSummary) -> Vec<String> {
         let few = format!(" Few cases for an error: `{}` measures more.", model.more_cases);
         format!(
             "Leave-one-out error of a stream of {}: {} on average, {} at worst ({}). Model error, \
-             the largest mean above: {} ({}). Expect predictions within {}; differences below {} \
+             the largest mean above: {} ({}). 95 of 100 predictions are expected within {}; differences below {} \
              are not significant.{}",
             judged.experiment,
             percents(judged.mean),
@@ -403,6 +403,11 @@ pub(crate) fn percents(fraction: f64) -> String {
 
 /// Over or under something else.
 pub(crate) fn signed(fraction: f64) -> String {
-    let sign = if fraction < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", percents(fraction.abs()))
+    let size = percents(fraction.abs());
+    let sign = match fraction {
+        _ if size == percents(0.0) => "",
+        fraction if fraction < 0.0 => "-",
+        _ => "+",
+    };
+    format!("{sign}{size}")
 }

@@ -38,17 +38,16 @@ pub(crate) fn health(figures: &RecordFigures<'_>) -> Health {
     let wrong = of(Standing::Failed);
     let known: Vec<Check> = of(Standing::Warning).into_iter().chain(warnings).collect();
     let twins = || checks.iter().find(|check| check.check == "twins");
+    let is_even = twins().is_some_and(|check| check.standing == Standing::Fine);
+    let is_anything_fine = checks.iter().any(|check| check.standing == Standing::Fine);
     let (standing, answer) = match (wrong.len(), known.len()) {
-        (0, 0) => match twins() {
-            Some(check) if check.standing == Standing::Fine => {
-                (Standing::Fine, "nothing is wrong".into())
-            }
-            _ => (Standing::Unknown, "not known".into()),
-        },
+        (0, 0) if is_even => (Standing::Fine, "nothing is wrong".into()),
+        (0, 0) => (Standing::Unknown, "not known".into()),
         (0, notes) => {
-            let sound = match twins() {
-                Some(check) if check.standing == Standing::Fine => "no part falls short",
-                _ => "nothing is known to be wrong",
+            let sound = match (is_even, is_anything_fine) {
+                (true, _) => "no part falls short",
+                (false, true) => "nothing is known to be wrong",
+                (false, false) => "not known",
             };
             (Standing::Warning, format!("{sound}; {}", count(notes, "remark")))
         }

@@ -135,12 +135,16 @@ impl<'a> Speaker<'a> {
             }
             HybridAdvice::AvoidJump { placement } => {
                 let jump = named(*placement)?.unclaimed.as_ref()?;
+                let share = percent_words(jump.fast_share);
+                let at = match best() {
+                    Some(best) if percent_words(best.prediction.fast_share) == share => {
+                        "just beside that share".into()
+                    }
+                    _ => format!("with {share} of the bytes in the {} memory", self.names().fast),
+                };
                 format!(
-                    "with {} of the bytes in the {} memory {} take equally long, and the model \
-                     jumps from {} to {}: which of the two holds is not known, so no gain is \
-                     claimed.",
-                    percent_words(jump.fast_share),
-                    self.names().fast,
+                    "{at} {} take equally long, and the model jumps from {} to {}: which of the two \
+                     holds is not known, so no more is claimed.",
                     kinds_words(jump, "and"),
                     Figure::plain(jump.lowest).text,
                     Figure::plain(jump.highest).words()

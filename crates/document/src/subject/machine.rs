@@ -176,7 +176,13 @@ impl Topology {
                 Cell::Text(remarks.join(", ")),
             ]
         });
-        let names = ["memory node", "kind", "memory", "own CPUs", "local to CPUs", ""];
+        let mut names =
+            vec!["memory node", "kind", "memory", "own CPUs", "local to CPUs", "remarks"];
+        let mut rows: Vec<Vec<Cell>> = rows.collect();
+        if rows.iter().all(|row| row.last() == Some(&Cell::Text(String::new()))) {
+            names.pop();
+            rows.iter_mut().for_each(|row| row.truncate(names.len()));
+        }
         let unknown = [
             ("caches", machine.caches.is_empty()),
             ("distances by the firmware", machine.distances.is_none()),
@@ -190,7 +196,7 @@ impl Topology {
                 weights.iter().map(|(node, weight)| format!("{node}={weight}")).collect();
             format!("The kernel's interleave weights: {}.", weights.join(", "))
         });
-        Table::new("Memory nodes", names.map(Column::words), rows)
+        Table::new("Memory nodes", names.into_iter().map(Column::words), rows)
             .with_notes([self.modules()])
             .with_notes(unknown)
             .with_notes(weights)

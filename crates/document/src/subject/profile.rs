@@ -63,7 +63,7 @@ fn sentence(profile: &Profile) -> String {
     let local = match &profile.access {
         Some(access) => {
             format!(
-                "{name}: {} of its accesses go to local memory",
+                "{name}: {} of its accesses go to local memory if all its pages are used alike",
                 percent_words(access.local_share)
             )
         }

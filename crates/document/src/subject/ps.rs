@@ -49,9 +49,17 @@ pub fn process_list_answer(list: &ProcessList) -> Answer {
     answer.and_all(Shown::Always, gap.into_iter().chain(passed))
 }
 
+/// Processes that may have much memory and were not looked at.
+fn not_seen(passed: &PassedOver) -> usize {
+    passed.out_of_time + passed.not_permitted + passed.failed
+}
+
 fn sentence(list: &ProcessList) -> String {
     let seen = count(list.looked_at, "process");
     match list.far {
+        0 if list.looked_at == 0 && not_seen(&list.passed_over) > 0 => {
+            "Whether a process runs far from its memory is not known: none was looked at.".into()
+        }
         0 => format!("No process runs far from its memory: {seen} looked at."),
         far => {
             let bytes: u64 = list.nodes.iter().map(|node| node.far_bytes).sum();
@@ -69,7 +77,7 @@ fn processes(listed: &[ListedProcess]) -> Table {
             Cell::text(process.pid),
             Cell::text(shortened(&process.user, 8)),
             if far > 0 { Cell::text(Bytes(far)) } else { Cell::Empty },
-            Cell::text(percent_words(process.far_share)),
+            if far > 0 { Cell::text(percent_words(process.far_share)) } else { Cell::Empty },
             Cell::text(memory(&process.bytes_by_node)),
             Cell::text(&process.running_on),
             Cell::text(program(process)),

@@ -2,7 +2,7 @@
 //! `show` prints it.
 
 use nearfar_model::{FittedModel, best_pairs, resuming_command};
-use nearfar_record::{Executor, Experiment, Record};
+use nearfar_record::{Executor, Experiment, Record, Warning};
 use serde::Serialize;
 
 use super::figures::{capitalised, simulated_line};
@@ -78,6 +78,10 @@ fn cautions(sources: &Sources<'_>) -> Vec<String> {
     cautions.extend(
         sources.show.measured.sealing.finding.iter().map(|finding| format!("WARNING: {finding}.")),
     );
+    if sources.show.disturbed == sources.show.samples {
+        let warnings = sources.record.warnings.iter().filter(|it| it.code == Warning::DISTURBED);
+        cautions.extend(warnings.map(|warning| format!("{}.", capitalised(&warning.message))));
+    }
     cautions.extend(unfinished_words(sources.record).map(|(first, why)| {
         format!("{}{why}`{}` goes on.", capitalised(first), resuming_command(sources.record))
     }));

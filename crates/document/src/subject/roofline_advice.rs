@@ -110,8 +110,8 @@ fn named(of: &ProgramExpectation) -> String {
 
 /// A program of one initiator.
 fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) -> Option<String> {
-    let (RooflineAdvice::PutPages { program }
-    | RooflineAdvice::LeavePages { program }
+    let (RooflineAdvice::PutPages { program, .. }
+    | RooflineAdvice::LeavePages { program, .. }
     | RooflineAdvice::ExpectOnly { program, .. }) = advice
     else {
         return None;
@@ -125,23 +125,31 @@ fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice, who: &Who) ->
     let best_node = node(best)?;
     let idle = if model.charts.len() > 1 { ", the others idle" } else { "" };
     let who = format!("{} on {}{idle}", named(of), who.cpus(chart.initiator));
-    let places = count(of.alone.len(), "node");
+    // Of a machine with many nodes not every suite measures all.
+    let measured = of.alone.len();
+    let places = |of_nodes: usize| match measured < of_nodes {
+        true => format!("{measured} of {}", count(of_nodes, "node")),
+        false => count(measured, "node"),
+    };
     let what = match advice {
-        RooflineAdvice::PutPages { .. } => format!(
+        RooflineAdvice::PutPages { of_nodes, .. } => format!(
             "put its pages on node {best_node} (cpus={} mem=preferred:{best_node}) and expect {}; on \
-             node {}, the worst of {places}, expect {}: the best is {} times that.",
+             node {}, the worst of {}, expect {}: the best is {} times that.",
             chart.cpus,
             expected(best),
             node(worst)?,
+            places(*of_nodes),
             expected(worst),
             ratio(of.alone_factor?)
         ),
-        RooflineAdvice::LeavePages { .. } => format!(
-            "expect {}; {places} differ by {}, which is less than the model can tell apart ({}), so \
-             where its pages lie does not matter.",
+        RooflineAdvice::LeavePages { of_nodes, .. } => format!(
+            "expect {}; {} differ by {}, which is less than the model can tell apart ({}), so where \
+             its pages lie does not matter{}.",
             expected(best),
+            places(*of_nodes),
             percent_words(of.alone_factor? - 1.0),
-            percent_words(chart.least_difference)
+            percent_words(chart.least_difference),
+            if measured < *of_nodes { " among these" } else { "" }
         ),
         RooflineAdvice::ExpectOnly { has_others: true, .. } => format!(
             "expect {} with its pages on node {best_node}; other nodes were not measured with such \

@@ -14,6 +14,9 @@ use crate::table::{Cell, Column, Table};
 const FIRST_NODES: usize = 16;
 const FIRST_NOTES: usize = 4;
 
+/// A look before this part of a program's time is told as an early one.
+const EARLY: f64 = 0.1;
+
 /// For people, at a program's end: whether its memory is where it was asked for, then what was seen.
 pub fn run_answer(report: &RunReport) -> Answer {
     let mut answer = Answer::default();
@@ -53,12 +56,19 @@ fn memory_words(report: &RunReport) -> String {
         return format!("where its memory was is not known: {why}");
     };
     let all = Bytes(memory.own_bytes_by_node.values().sum());
+    // What it had later nobody has seen.
+    let is_early = memory.method == CountMethod::Seen
+        && report.seconds.is_some_and(|ran| memory.at_seconds < EARLY * ran);
+    let early = match is_early {
+        true => format!(", as seen {} s after its start", significant(memory.at_seconds, 3)),
+        false => String::new(),
+    };
     match memory.largest_deviation {
         Some(off) if memory.is_as_asked() => {
-            format!("its memory is where it was asked for: {all}, within {}", percent(off))
+            format!("its memory is where it was asked for: {all}, within {}{early}", percent(off))
         }
         Some(off) => format!(
-            "its memory is not all where it was asked for: a node's share of {all} is off by {}",
+            "its memory is not all where it was asked for: a node's share of {all} is off by {}{early}",
             percent(off)
         ),
         None => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity};
+use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Relative, Sensitivity};
 use nearfar_record::{Better, Metric, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
@@ -11,7 +11,9 @@ use super::figures::{capitalised, count, percent_words, significant};
 use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
 use super::sensitivity_words::{memory_words, name, notes, ratio, ratio_span, runs_of, share};
+use super::show::unfinished_words;
 use super::who::Who;
+use super::workloads::relative_figure;
 use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
@@ -30,6 +32,8 @@ pub struct ProgramRuns {
     pub measured: Origin,
     /// The file with the runs; null where there is none.
     pub record: Option<String>,
+    /// How it ended before everything had run; null where it did not.
+    pub unfinished: Option<String>,
     /// Why nothing was run: there is nothing to choose; null where something was.
     pub nothing_to_choose: Option<String>,
     /// The record whose classes give the bounds; null where none was given.
@@ -57,10 +61,7 @@ fn what_counts(metric: Option<&Metric>, whose: &str) -> String {
         Better::Lower => "lower is better",
     };
     let unit = metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
-    format!(
-        "metric{whose}: {unit}what '{}' finds last in a run's output, {better}.",
-        metric.pattern
-    )
+    format!("metric{whose}: {unit}what '{}' finds last in a run's output, {better}", metric.pattern)
 }
 
 impl ProgramRuns {
@@ -78,6 +79,8 @@ impl ProgramRuns {
             schema: "nearfar.sensitivity/4",
             measured: Origin::new(record),
             record: None,
+            unfinished: unfinished_words(record)
+                .map(|(first, why)| format!("{first}{why}what ran is told")),
             nothing_to_choose,
             reference,
             alphas,
@@ -93,7 +96,8 @@ impl ProgramRuns {
             return origin.and_says(why.clone());
         }
         let programs = &self.found.programs;
-        let mut answer = origin.and_gap();
+        let unfinished = self.unfinished.iter().map(|words| Part::words("", words));
+        let mut answer = origin.and_all(Shown::Always, unfinished).and_gap();
         let is_short = programs.len() <= if self.is_matrix() { 1 } else { FIRST_PROGRAMS };
         if !is_short {
             let summary = Part::Table { table: self.summary(), first_rows: 2 * FIRST_ROWS };
@@ -139,8 +143,15 @@ impl ProgramRuns {
                 None => judged.push((metric, vec![&program.label])),
             }
         }
-        let all = "median of the runs ± half of its 95 % interval. of local: performance / that of the \
-                   same CPUs with local memory.";
+        // Fewer than six runs leave less sure intervals, and one leaves none.
+        let sure = self.found.programs.iter().flat_map(|program| &program.placements);
+        let sure = sure.filter_map(|at| Some(at.runs.as_ref()?.figure.confidence));
+        let sure = sure.filter(|sure| *sure > 0.0).reduce(f64::min).map_or(0.95, |it| it.min(0.95));
+        let all = format!(
+            "median of the runs ± half of its {} interval. of local: performance / that of the same CPUs \
+             with local memory.",
+            percent_words(sure)
+        );
         if let [(metric, _)] = judged.as_slice() {
             return vec![Part::words("", format!("{}; {all}", what_counts(*metric, "")))];
         }
@@ -149,7 +160,7 @@ impl ProgramRuns {
             let whose = format!(" of {}", names.join(", "));
             Part::words("", format!("{}.", what_counts(metric, &whose)))
         };
-        judged.into_iter().map(of).chain([Part::words("", capitalised(all))]).collect()
+        judged.into_iter().map(of).chain([Part::words("", capitalised(&all))]).collect()
     }
 
     fn where_bounds_are_from(&self) -> Answer {
@@ -173,7 +184,8 @@ impl ProgramRuns {
         let runs = runs.runs.as_ref()?;
         let median = format_significant(runs.figure.median, 4);
         let half = runs.figure.relative_half_width();
-        Some(if half.is_finite() { format!("{median} ±{}", percent_words(half)) } else { median })
+        let has_interval = half.is_finite() && runs.figure.confidence > 0.0;
+        Some(if has_interval { format!("{median} ±{}", percent_words(half)) } else { median })
     }
 
     /// What a program gets of local memory and of the worst for it.
@@ -189,11 +201,7 @@ impl ProgramRuns {
             let figure = runs.runs.as_ref().map(|runs| runs.figure.median);
             figure.map(|median| format!("{}{unit}", format_significant(median, 4)))
         };
-        let with_ratio = |runs: &'_ PlacedRuns| runs.performance.map(|it| it.ratio);
-        let rated = program.placements.iter().filter(|runs| !runs.is_local);
-        let rated = rated.filter_map(|runs| Some((runs, with_ratio(runs)?)));
-        let worst = rated.min_by(|one, other| one.1.total_cmp(&other.1));
-        let Some((worst, performance)) = worst else {
+        let Some((worst, performance)) = worst_of(program) else {
             return Some(format!("{label}: {}", runs_of(program)));
         };
         let own = program.placements.iter();
@@ -204,7 +212,7 @@ impl ProgramRuns {
         let at = median(worst).unwrap_or_default();
         Some(format!(
             "{label}: {local}{at} with {where_to}: {} of local performance",
-            ratio(performance)
+            relative_figure(performance).words()
         ))
     }
 
@@ -213,15 +221,19 @@ impl ProgramRuns {
         let columns =
             ["program", self.figure_name(), "worst memory", "of local", "bandwidth-bound"];
         let row = |program: &ProgramSensitivity| {
-            let rated = program.placements.iter().filter(|runs| !runs.is_local);
-            let rated = rated.filter_map(|runs| Some((runs, runs.performance?.ratio)));
-            let worst = rated.min_by(|one, other| one.1.total_cmp(&other.1));
-            let local = program.placements.iter().find(|runs| runs.is_local);
+            let worst = worst_of(program);
+            // The same CPUs' own memory.
+            let is_beside =
+                |runs: &PlacedRuns| worst.is_none_or(|(at, _)| at.initiator == runs.initiator);
+            let mut own = program.placements.iter().filter(|runs| runs.is_local);
+            let local = own.find(|runs| is_beside(runs));
+            let share = program.memory_share.found();
             vec![
                 Cell::text(name(&program.label)),
                 local.and_then(Self::figure).map_or(Cell::Empty, Cell::text),
                 worst.map_or(Cell::Empty, |(runs, _)| Cell::text(memory_words(runs))),
-                worst.map_or(Cell::Empty, |(_, performance)| Cell::text(ratio(performance))),
+                worst.map_or(Cell::Empty, |(_, it)| Cell::Figure(relative_figure(it))),
+                share.map_or(Cell::Empty, |it| Cell::text(percent_words(it.share))),
             ]
         };
         Table::new("", columns.map(Column::words), self.found.programs.iter().map(row))
@@ -274,7 +286,7 @@ impl ProgramRuns {
             let mut row = vec![
                 Cell::text(memory_words(runs)),
                 Self::figure(runs).map_or(Cell::Empty, Cell::text),
-                runs.performance.map_or(Cell::Empty, |it| Cell::text(ratio(it.ratio))),
+                runs.performance.map_or(Cell::Empty, |it| Cell::Figure(relative_figure(it))),
             ];
             if has_bounds {
                 let bounds = runs.bounds.as_ref();
@@ -383,6 +395,13 @@ impl ProgramRuns {
     }
 }
 
+/// Where memory that is not the CPUs' own serves a program worst, and how well.
+fn worst_of(program: &ProgramSensitivity) -> Option<(&PlacedRuns, Relative)> {
+    let others = program.placements.iter().filter(|runs| !runs.is_local);
+    let rated = others.filter_map(|runs| Some((runs, runs.performance?)));
+    rated.min_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio))
+}
+
 /// A table of a cell for the CPUs of each group and each node.
 pub(crate) fn cells(
     caption: &str,
@@ -459,6 +478,7 @@ mod tests {
                 who: Who::default(),
             },
             record: Some("/home/somebody/.local/state/nearfar/programs/node17.jsonl".into()),
+            unfinished: None,
             nothing_to_choose: None,
             reference: None,
             alphas: None,

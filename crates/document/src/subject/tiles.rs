@@ -84,6 +84,9 @@ impl Tile {
     pub fn words(&self) -> String {
         let value = |of: &TileValue| {
             let words = match &of.value {
+                Cell::Figure(figure) if figure.only_disturbed => {
+                    format!("{} (disturbed)", figure.words())
+                }
                 Cell::Figure(figure) => figure.words(),
                 Cell::Absent { kind, why } => format!("{} ({why})", kind.as_str()),
                 other => other.words(),
@@ -173,7 +176,8 @@ fn ratio_tile([bandwidth, latency]: [Option<&RatioSpan>; 2], who: &Who) -> Optio
             [&span.worst, &span.middle].map(Estimate::ends);
         let is_apart = high.0 < middle_low.0 || middle_high.0 < low.0;
         let worst = Figure::of(&span.worst).text;
-        is_apart.then(|| format!("{worst}{of}: {} on node {node}", who.cpus(initiator)))
+        let kind = span.worst_kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+        is_apart.then(|| format!("{worst}{of}: {} on node {node}{kind}", who.cpus(initiator)))
     };
     let note = bandwidth
         .and_then(|span| worst(span, " of the bandwidth"))
@@ -208,6 +212,7 @@ fn device_tile(sources: &Sources<'_>) -> Option<Tile> {
         (true, false) => ["near node", "far node"],
         _ => ["to the device", ""],
     };
+    let spread = copies_words(&far).map(|words| format!("far {words}"));
     let values = [middle_copy(near), middle_copy(far)].into_iter().zip(names);
     let values: Vec<TileValue> =
         values.filter_map(|(copy, of)| Some(TileValue::new(device_cell(copy?), of))).collect();
@@ -219,9 +224,18 @@ fn device_tile(sources: &Sources<'_>) -> Option<Tile> {
         .collect();
     let bytes = of(memory).iter().map(|it| it.place.bytes).max().unwrap_or(0);
     let way = way_words(TransferDirection::ToDevice, Some(memory));
-    let note = kinds.into_iter().map(String::from).chain([format!("{way}, {}", Bytes(bytes))]);
+    let note = kinds.into_iter().map(String::from).chain(spread);
+    let note = note.chain([format!("{way}, {}", Bytes(bytes))]);
     let label = count(devices.len(), "device");
     Some(Tile::new(TileKind::Devices, label, values, note.collect::<Vec<_>>().join("; ")))
+}
+
+/// `2.29 to 5.28`; `None` where they are alike.
+fn copies_words(copies: &[&TransferFigures]) -> Option<String> {
+    let rates = copies.iter().filter_map(|it| Some(it.by_host.as_ref()?.sum.median));
+    let (least, most) = (rates.clone().reduce(f64::min)?, rates.reduce(f64::max)?);
+    let [least, most] = [least, most].map(|rate| Figure::plain(BytesPerSecond(rate)).text);
+    (least != most).then(|| format!("{least} to {most}"))
 }
 
 /// The copy in the middle of those that have a figure.

@@ -1,6 +1,6 @@
 //! Who accesses memory, for people: CPUs, and not the number of an initiator.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{CpuGroupSet, CpuSet, Initiator, Machine, NodeSet};
 use nearfar_record::{Profile, ProfiledInitiator};
@@ -41,9 +41,14 @@ impl Who {
         self.named(initiators.into_iter().collect(), LONGEST)
     }
 
-    /// The same of one as the label of a row.
+    /// The same of one as the label of a row: all in one form, by their CPUs where these are short or their
+    /// nodes name several.
     pub fn label(&self, initiator: u32) -> String {
-        self.named(CpuGroupSet::single(initiator), LONGEST_OF_LABELS)
+        let nodes: BTreeSet<String> = self.0.values().map(|(_, nodes)| nodes.to_string()).collect();
+        let is_short = |(cpus, _): &(CpuSet, _)| cpus.to_string().len() <= LONGEST_OF_LABELS;
+        let by_cpus = nodes.len() < self.0.len() || self.0.values().all(is_short);
+        let longest = if by_cpus { usize::MAX } else { 0 };
+        self.named(CpuGroupSet::single(initiator), longest)
     }
 
     /// The nodes of several, as a list.

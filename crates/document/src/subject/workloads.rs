@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use nearfar_machine::PlacementStrategy;
 use nearfar_model::{
-    ArrayAccess, PlacedWorkload, StrategyStatement, WorkloadOnNode, WorkloadStrategies, Workloads,
+    ArrayAccess, PlacedWorkload, Relative, StrategyStatement, WorkloadOnNode, WorkloadStrategies,
+    Workloads,
 };
-use nearfar_units::format_significant;
+use nearfar_record::RunSummary;
+use nearfar_units::{Unit, format_significant};
 
 use super::figures::{count, percent_words, rounded};
 use super::who::Who;
 use crate::document::Section;
+use crate::figure::Figure;
 use crate::table::{Cell, Column, Table};
 
 /// Both figures of the thesis in one table, the strategies in another.
@@ -31,17 +34,22 @@ pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
     Section::new("workloads", "The papers' programs", about, tables).with_findings(findings(model))
 }
 
+/// Gains by a strategy that are sentences.
+const MOST_GAINS: usize = 4;
+
 /// What follows, in sentences.
 pub(crate) fn findings(model: &Workloads) -> Vec<String> {
     let mut sentences = Vec::new();
     let rated: Vec<&PlacedWorkload> =
         model.placed.iter().filter(|it| it.worst().is_finite()).collect();
+    let others = rated.iter().flat_map(|it| &it.nodes).any(|node| !node.is_own);
     if let (Some(most), Some(least)) = (rated.first(), rated.last())
         && rated.len() > 1
+        && others
     {
         sentences.push(format!(
-            "Most sensitive to far memory: {}, {} of its performance on the worst node; least: {}, \
-             {}.",
+            "Most sensitive to where memory is: {}, {} of its performance on the worst node; least: \
+             {}, {}.",
             name(most),
             percent_words(most.worst()),
             name(least),
@@ -57,7 +65,11 @@ pub(crate) fn findings(model: &Workloads) -> Vec<String> {
             count(errors.len(), "placement")
         ));
     }
-    sentences.extend(model.strategies.iter().filter_map(strategy_sentence).take(4));
+    let gains = model.strategies.iter().filter_map(strategy_sentence);
+    let (told, more) = (gains.clone().take(MOST_GAINS), gains.count().saturating_sub(MOST_GAINS));
+    sentences.extend(told);
+    sentences
+        .extend((more > 0).then(|| format!("{more} more gain by a strategy: the table has them.")));
     sentences.extend(statement_sentence(&model.strategies));
     sentences
 }
@@ -77,13 +89,29 @@ fn statement_sentence(all: &[WorkloadStrategies]) -> Option<String> {
     })
 }
 
+/// `1489 ±3.2 % Mop/s`.
+fn rate_words(rate: &RunSummary, unit: &str) -> String {
+    let median = format_significant(rate.figure.median, 4);
+    let half = rate.figure.relative_half_width();
+    let mark = if rate.disturbed == rate.samples { " (disturbed)" } else { "" };
+    match half.is_finite() && rate.figure.confidence > 0.0 {
+        true => format!("{median} ±{} {unit}/s{mark}", percent_words(half)),
+        false => format!("{median} {unit}/s{mark}"),
+    }
+}
+
+/// Performance beside another's.
+pub(super) fn relative_figure(of: Relative) -> Figure {
+    Figure::new(of.ratio, Some(of.interval.into()), Unit::One)
+}
+
 fn name(workload: &PlacedWorkload) -> String {
     format!("{} ({})", workload.workload, count(workload.threads as usize, "thread"))
 }
 
-/// By how much alpha misses performance on a far node.
+/// By how much alpha misses performance on another node.
 fn error(node: &WorkloadOnNode) -> Option<f64> {
-    let performance = node.performance.filter(|_| !node.is_local)?;
+    let performance = node.performance.filter(|_| !node.is_own)?;
     Some(node.alpha_relative? - performance.ratio)
 }
 
@@ -110,7 +138,7 @@ fn placed(placed: &[PlacedWorkload], kernel: Option<&str>, who: &Who) -> Table {
     let far: BTreeSet<u32> = placed
         .iter()
         .flat_map(|it| &it.nodes)
-        .filter(|node| !node.is_local)
+        .filter(|node| !node.is_own)
         .map(|node| node.memory_node)
         .collect();
     let columns = ["program", "threads", "with own memory"].map(String::from);
@@ -118,17 +146,15 @@ fn placed(placed: &[PlacedWorkload], kernel: Option<&str>, who: &Who) -> Table {
     let row = |name: &str,
                of: &PlacedWorkload,
                own: String,
-               ratio: &dyn Fn(&WorkloadOnNode) -> Option<f64>| {
+               ratio: &dyn Fn(&WorkloadOnNode) -> Option<Figure>| {
         let node = |node: u32| of.nodes.iter().find(|it| it.memory_node == node);
-        let cell = |&number: &u32| {
-            node(number).and_then(ratio).map_or(Cell::Empty, |it| Cell::text(rounded(it, 3)))
-        };
+        let cell = |&number: &u32| node(number).and_then(ratio).map_or(Cell::Empty, Cell::Figure);
         let mut cells = vec![Cell::text(name), Cell::text(of.threads), Cell::text(own)];
         cells.extend(far.iter().map(cell));
         cells
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    if let Some(kernel) = kernel {
+    if let Some(kernel) = kernel.filter(|_| !far.is_empty()) {
         let counts: BTreeSet<u32> = placed.iter().map(|it| it.threads).collect();
         let has_alpha =
             |it: &&PlacedWorkload| it.nodes.iter().any(|node| node.alpha_relative.is_some());
@@ -136,24 +162,23 @@ fn placed(placed: &[PlacedWorkload], kernel: Option<&str>, who: &Who) -> Table {
             let of = placed.iter().filter(|it| it.threads == threads).find(has_alpha);
             rows.extend(of.map(|it| {
                 row(&format!("bandwidth ({kernel})"), it, String::new(), &|node| {
-                    node.alpha_relative
+                    node.alpha_relative.map(Figure::ratio)
                 })
             }));
         }
     }
     rows.extend(placed.iter().map(|it| {
-        let own = it.nodes.iter().find(|node| node.is_local).and_then(|node| node.rate.as_ref());
+        let own = it.nodes.iter().find(|node| node.is_own).and_then(|node| node.rate.as_ref());
         let unit = it.unit.as_deref().unwrap_or_default();
-        let own = own.map_or_else(String::new, |rate| {
-            format!("{} {unit}/s", format_significant(rate.figure.median, 4))
-        });
-        row(&it.workload, it, own, &|node| Some(node.performance?.ratio))
+        let own = own.map_or_else(String::new, |rate| rate_words(rate, unit));
+        row(&it.workload, it, own, &|node| Some(relative_figure(node.performance?)))
     }));
-    let caption = placed.first().map_or_else(String::new, |first| {
-        format!(
+    let caption = placed.first().map_or_else(String::new, |first| match far.is_empty() {
+        true => format!("With own memory on {}", who.cpus(first.initiator)),
+        false => format!(
             "Performance relative to own memory on {}, the most sensitive first",
             who.cpus(first.initiator)
-        )
+        ),
     });
     Table::new(caption, columns.map(Column::words), rows)
 }
@@ -166,16 +191,17 @@ fn strategies(all: &[WorkloadStrategies]) -> Table {
         let runs = |strategy| of.runs.iter().find(move |it| it.strategy == strategy);
         let first = runs(PlacementStrategy::FirstTouch).and_then(|it| it.rate.as_ref());
         let unit = of.unit.as_deref().unwrap_or_default();
-        let first = first.map_or(Cell::Empty, |rate| {
-            Cell::text(format!("{} {unit}/s", format_significant(rate.figure.median, 4)))
-        });
+        let first = first.map_or(Cell::Empty, |rate| Cell::text(rate_words(rate, unit)));
         let mut row = vec![Cell::text(&of.workload), Cell::text(of.threads), first];
         row.extend(others.iter().map(|&strategy| {
             let best =
                 if of.best == Some(strategy) || of.as_fast.contains(&strategy) { "*" } else { "" };
             let against = runs(strategy).and_then(|it| it.against_first_touch);
-            against
-                .map_or(Cell::Empty, |it| Cell::text(format!("x {}{best}", rounded(it.ratio, 2))))
+            against.map_or(Cell::Empty, |it| {
+                let figure = relative_figure(it);
+                let spread = figure.spread().unwrap_or_default();
+                Cell::text(format!("x {}{spread}{best}", figure.text))
+            })
         }));
         row
     });

@@ -290,17 +290,20 @@ impl Touching {
 
 /// What a thread has done by when: its notes at the ends of blocks, in bytes moved or in
 /// operations.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BlockLog {
     /// (time, amount so far), ascending in both.
     notes: Vec<(u64, u64)>,
+    room: usize,
+    /// How often every second note was given up.
+    thinned: u32,
 }
 
 impl BlockLog {
     /// Room for this many notes, its pages present: growing or touching the log while
     /// the window is open would disturb what it notes.
     pub fn with_room(notes: usize) -> Self {
-        let mut log = Self { notes: vec![(1, 1); notes] };
+        let mut log = Self { notes: vec![(1, 1); notes], room: notes, thinned: 0 };
         log.notes.clear();
         log
     }
@@ -314,9 +317,24 @@ impl BlockLog {
     /// Notes the end of a block, unless the last note is less than `apart` ago: a
     /// window that is longer than the shortest has more blocks than are needed.
     pub fn note(&mut self, time: u64, done: u64, apart: u64) {
-        if self.notes.last().is_none_or(|&(last, _)| time >= last + apart) {
+        let apart = apart.saturating_mul(1 << self.thinned.min(32));
+        if self.notes.last().is_none_or(|&(last, _)| time >= last.saturating_add(apart)) {
+            if self.notes.len() >= self.room {
+                self.thin();
+            }
             self.notes.push((time, done));
         }
+    }
+
+    /// Gives up every second note of the later half: a window that a program closes may last for hours,
+    /// and of those only what lies around its edges counts. The earlier half has the opening one.
+    fn thin(&mut self) {
+        let (kept, mut position) = (self.room / 2, 0);
+        self.notes.retain(|_| {
+            position += 1;
+            position <= kept || position % 2 == 1
+        });
+        self.thinned += 1;
     }
 
     /// What was done between two times; blocks that cross one count pro rata.
@@ -347,7 +365,7 @@ mod tests {
 
     #[test]
     fn blocks_across_an_edge_count_pro_rata() {
-        let mut log = BlockLog::default();
+        let mut log = BlockLog::with_room(8);
         log.restart(100, 1000);
         log.note(200, 2000, 0);
         log.note(210, 2010, 50);
@@ -358,6 +376,22 @@ mod tests {
         // Outside the notes nothing is made up.
         assert_eq!(log.done_between(400, 500), 0);
         assert_eq!(log.done_between(0, 100), 0);
+    }
+
+    /// However long a program runs, its generators' notes take no more memory than they began with.
+    #[test]
+    fn a_log_of_a_window_without_end_keeps_its_room() {
+        let mut log = BlockLog::with_room(64);
+        log.restart(0, 0);
+        let blocks = 1_000_000;
+        for block in 1..=blocks {
+            // Slower after the opening edge, at 20.
+            log.note(block * 10, 7 * block + block.min(2) * 100, 10);
+        }
+        log.note(blocks * 10 + 1, 7 * blocks + 201, 0);
+        assert_eq!(log.notes.capacity(), 64);
+        assert_eq!(log.done_between(20, blocks * 10 + 1), 7 * (blocks - 2) + 1);
+        assert_eq!(log.done_between(0, 20), 214);
     }
 
     /// Half of what the streams of a case on memory walk through has to be moved, of others

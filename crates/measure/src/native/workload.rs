@@ -1,12 +1,17 @@
 //! A workload's run as a window.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use nearfar_machine::Machine;
-use nearfar_record::{Reason, ReasonCode, ResultCheck, Workload};
-use nearfar_sys::Refusal;
+use nearfar_machine::{CpuSet, Machine};
+use nearfar_record::{Disturbance, Reason, ReasonCode, ResultCheck, Workload, is_disturbing};
+use nearfar_sys::{CpuWait, Refusal, cpu_waits};
+use nearfar_units::nanoseconds;
 use nearfar_workloads::{Clock, NoRun, Ran, ThreadNodes, Workload as Named, run};
 
+use super::seen::Taken;
 use crate::executor::Window;
 use crate::experiment::last_level_bytes;
 
@@ -26,20 +31,64 @@ pub(super) fn run_workload(
     let cpus = workload.thread_cpus.as_slice();
     let nodes = ThreadNodes::of_cpus(machine, cpus);
     let caches = last_level_bytes(machine, cpus);
+    let used: CpuSet = cpus.iter().copied().collect();
+    let taken = Taken::read(&used);
+    let waits = Arc::new(Mutex::new(Waits::default()));
+    let clock = {
+        let waits = Arc::clone(&waits);
+        Clock::watched(move |is_timed| {
+            waits.lock().unwrap_or_else(PoisonError::into_inner).turn(is_timed);
+        })
+    };
     let Ran { run, .. } =
-        run(&*named.program(), (cpus, caches), &workload.placement, &nodes, Clock::default())
+        run(&*named.program(), (cpus, caches), &workload.placement, &nodes, clock)
             .map_err(refused)?;
     if let Some(wrong) = run.checks.iter().find(|check| !check.holds()) {
         return Err(not_verified(&workload.workload, wrong));
     }
+    let waits = waits.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = waits.disturbance(run.timed_ns).into_iter();
     Ok(Window {
         start,
         length: Duration::from_nanos(run.timed_ns),
         actors: Vec::new(),
-        disturbances: Vec::new(),
+        disturbances: waited.chain(Taken::read(&used).since(&taken)).collect(),
         run: None,
         workload: Some(run),
     })
+}
+
+/// For how long the threads of a run were kept from a CPU while they could have run, in what is timed of
+/// it. They wait for each other too, which is the run's own.
+#[derive(Debug, Default)]
+struct Waits {
+    before: BTreeMap<u32, CpuWait>,
+    sums: BTreeMap<u32, CpuWait>,
+}
+
+impl Waits {
+    fn turn(&mut self, is_timed: bool) {
+        let now = cpu_waits(Path::new("/"));
+        if is_timed {
+            self.before = now;
+            return;
+        }
+        for (thread, now) in now {
+            let before = self.before.get(&thread).copied().unwrap_or_default();
+            let sum = self.sums.entry(thread).or_default();
+            sum.waited += now.waited.saturating_sub(before.waited);
+            sum.involuntary_switches +=
+                now.involuntary_switches.saturating_sub(before.involuntary_switches);
+        }
+    }
+
+    fn disturbance(&self, timed_ns: u64) -> Option<Disturbance> {
+        let longest = self.sums.values().map(|it| it.waited).max()?;
+        is_disturbing(nanoseconds(longest), timed_ns).then(|| Disturbance::Switched {
+            times: self.sums.values().map(|it| it.involuntary_switches).sum(),
+            microseconds: nanoseconds(longest) / 1000,
+        })
+    }
 }
 
 fn refused(why: NoRun) -> Reason {
@@ -58,5 +107,24 @@ fn not_verified(name: &str, wrong: &ResultCheck) -> Reason {
     Reason {
         code: ReasonCode::NotVerified,
         text: format!("the {quantity} of {name} is {found}, {expected} expected"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_in_the_queue_for_a_cpu_disturbs_a_run() {
+        let wait = |milliseconds| CpuWait {
+            waited: Duration::from_millis(milliseconds),
+            involuntary_switches: 1,
+        };
+        let waits =
+            Waits { sums: BTreeMap::from([(1, wait(2)), (2, wait(6))]), ..Waits::default() };
+        let found = Disturbance::Switched { times: 2, microseconds: 6000 };
+        assert_eq!(waits.disturbance(1_000_000_000), Some(found));
+        assert_eq!(waits.disturbance(2_000_000_000), None);
+        assert_eq!(Waits::default().disturbance(1), None);
     }
 }

@@ -46,11 +46,13 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, S
     let (home, alone) = all.iter().find(is_alone).ok_or_else(|| why_none(figures.record()))?;
     let by_round: BTreeMap<u32, f64> =
         alone.iter().map(|sample| (sample.round, seconds(sample))).collect();
-    let mut runs = vec![of_case(None, alone, &by_round, home.memory_node)?];
+    let failed = figures.record().absent.first().map(|it| it.reason.text.as_str());
+    let because = |why: String| failed.map_or(why.clone(), |failed| format!("{failed} ({why})"));
+    let mut runs = vec![of_case(None, alone, &by_round, home.memory_node).map_err(because)?];
     for (place, samples) in &all {
         let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
         if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
-            runs.push(of_case(Some(load), samples, &by_round, home.memory_node)?);
+            runs.push(of_case(Some(load), samples, &by_round, home.memory_node).map_err(because)?);
         }
     }
     match runs.len() {
@@ -96,9 +98,12 @@ fn of_case(
     };
     if ratios.len() < FEWEST_ROUNDS {
         return Err(format!(
-            "in the time that it got it ran {} times beside each load, and how far times scatter is known \
-             from {FEWEST_ROUNDS} on; give it more by --budget",
-            ratios.len()
+            "in the time that it got it has {} beside a load, and how far times scatter is known from \
+             {FEWEST_ROUNDS} on; give it more by --budget",
+            match ratios.len() {
+                1 => "1 run".into(),
+                runs => format!("{runs} runs"),
+            }
         ));
     }
     let logarithms: Vec<f64> = ratios.iter().map(|it| it.ln()).collect();

@@ -157,9 +157,17 @@ impl Chart {
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum RooflineAdvice {
     /// Put the pages of a program of one initiator on the node of its first placement.
-    PutPages { program: usize },
+    PutPages {
+        program: usize,
+        /// Memory nodes of the machine, measured or not.
+        of_nodes: usize,
+    },
     /// Let them lie where they are: the placements differ by less than the model can tell apart.
-    LeavePages { program: usize },
+    LeavePages {
+        program: usize,
+        /// Memory nodes of the machine, measured or not.
+        of_nodes: usize,
+    },
     /// Expect what its only placement gives.
     ExpectOnly {
         program: usize,
@@ -216,9 +224,9 @@ fn alone(
     let advice = match of.alone_factor {
         None => RooflineAdvice::ExpectOnly { program: at, has_others: nodes > 1 },
         Some(factor) if factor - 1.0 <= chart.least_difference => {
-            RooflineAdvice::LeavePages { program: at }
+            RooflineAdvice::LeavePages { program: at, of_nodes: nodes }
         }
-        Some(_) => RooflineAdvice::PutPages { program: at },
+        Some(_) => RooflineAdvice::PutPages { program: at, of_nodes: nodes },
     };
     are_predicted(&of.alone).then_some(advice)
 }

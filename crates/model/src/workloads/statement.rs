@@ -33,7 +33,7 @@ pub enum ArrayAccess {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyStatement {
     pub access: ArrayAccess,
-    /// The largest of the machine's remote nodes.
+    /// The largest of the machine's remote nodes with CPUs.
     pub numa_factor: Ratio,
     /// The strategies that the paper finds the best; of two, alike.
     pub stated: Vec<PlacementStrategy>,

@@ -208,7 +208,7 @@ fn programs_expect_what_the_roofs_of_their_accesses_allow() {
     assert_eq!(triad.alone_factor, None);
     assert!(triad.together.is_empty());
     let [alone, together, of_triad, ..] = &chart.advice[..] else { panic!("{:?}", chart.advice) };
-    assert_eq!(alone, &RooflineAdvice::PutPages { program: 0 });
+    assert_eq!(alone, &RooflineAdvice::PutPages { program: 0, of_nodes: 4 });
     assert_eq!(together, &RooflineAdvice::ArrangePages { program: 0, between: Vec::new() });
     assert_eq!(of_triad, &RooflineAdvice::ExpectOnly { program: 1, has_others: true });
 }

@@ -167,7 +167,6 @@ fn counter(of: Calibrated, counts: &[PerfCount]) -> ProfileCounter {
 mod tests {
     use std::process::Command;
 
-    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
     use nearfar_sys::PerfEvent;
 
     use super::super::events::tests::cpu;
@@ -227,9 +226,8 @@ mod tests {
         let faults = |script: &str| -> Option<f64> {
             let counting = page_faults(&tried)?;
             let touched = vec![1_u8; 4 << 20];
-            let binding = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
             let mut command = Command::new("sh");
-            let (child, _) = launch(command.args(["-c", script]), &binding, false, None).unwrap();
+            let (child, _) = launch(command.args(["-c", script]), None, false, None).unwrap();
             assert!(child.wait_with_output().unwrap().status.success());
             let counts = tried.counts(counting);
             assert_eq!(std::hint::black_box(touched).len(), 4 << 20);
