@@ -80,6 +80,8 @@ pub enum AbsenceKind {
     Omitted,
     /// The record does not say.
     NotMeasured,
+    /// It does not follow from what was measured.
+    Unknown,
 }
 
 impl From<Absence> for AbsenceKind {
@@ -98,6 +100,7 @@ impl AbsenceKind {
             Self::Refused => "refused",
             Self::Omitted => "omitted",
             Self::NotMeasured => "not measured",
+            Self::Unknown => "not known",
         }
     }
 }
@@ -237,6 +240,11 @@ impl Cell {
             }
             None => Self::not_measured("the record has no such case"),
         }
+    }
+
+    /// What does not follow from the record.
+    pub(crate) fn unknown(why: impl Into<String>) -> Self {
+        Self::Absent { kind: AbsenceKind::Unknown, why: why.into() }
     }
 
     /// What the record does not hold.

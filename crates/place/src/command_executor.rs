@@ -14,7 +14,7 @@ use nearfar_record::{
 use nearfar_units::nanoseconds;
 use regex::Regex;
 
-use crate::command_run::{Ended, run_command};
+use crate::command_run::{Ended, run_command, run_once};
 use crate::metric_pattern::{MetricPattern, PatternError};
 use crate::output_tail::last_lines;
 use crate::profile::ProgramCounters;
@@ -199,7 +199,7 @@ impl Executor for CommandExecutor {
         };
         // What a program reads from disk is in memory after its first run.
         if !self.warm.contains(&command.label) {
-            self.window(command)?;
+            run_once(command, self.timeout, &self.interrupt)?;
             self.warm.insert(command.label.clone());
         }
         match streams_of(case) {
@@ -223,7 +223,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::command_run::{NotRun, run_once};
+    use crate::command_run::NotRun;
 
     fn case(program: &str, arguments: &[&str]) -> Case {
         let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
@@ -398,7 +398,7 @@ mod tests {
     fn a_first_run_is_timed_or_says_why_it_does_not_count() {
         let of = |script: &str| {
             let case = case("sh", &["-c", script]);
-            run_once(case.command().unwrap(), &Interrupt::default())
+            run_once(case.command().unwrap(), None, &Interrupt::default())
         };
         assert!(of("true").is_ok());
         let failed = of("echo no disk; exit 7").unwrap_err();
@@ -407,7 +407,8 @@ mod tests {
         assert!(matches!(failed, NotRun::Failed { status, .. } if status.code() == Some(7)));
         let forked = of("sleep 5 >&- 2>&- &").unwrap_err().to_string();
         assert!(forked.contains("go on"), "{forked}");
-        let missing = run_once(case("/no/such", &[]).command().unwrap(), &Interrupt::default());
+        let missing =
+            run_once(case("/no/such", &[]).command().unwrap(), None, &Interrupt::default());
         assert!(matches!(missing, Err(NotRun::NotStarted { .. })), "{missing:?}");
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -78,11 +79,18 @@ impl From<NotRun> for Failure {
 ///
 /// # Errors
 /// It fails, or what it started outlives it, so that its time is not that of its work.
-pub fn run_once(command: &Command, interrupt: &Interrupt) -> Result<Duration, NotRun> {
-    let mark = format!("{MARK}={}", std::process::id());
+pub fn run_once(
+    command: &Command,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+) -> Result<Duration, NotRun> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let run = format!("{}-{number}", std::process::id());
+    let mark = format!("{MARK}={run}");
     let mut marked = command.clone();
-    marked.environment.insert(MARK.into(), std::process::id().to_string());
-    let ended = run_command(&marked, None, interrupt)?;
+    marked.environment.insert(MARK.into(), run);
+    let ended = run_command(&marked, timeout, interrupt)?;
     // What is about to end with it may.
     std::thread::sleep(FIRST_LOOK);
     let is_marked = |pid: &u32| {

@@ -119,7 +119,7 @@ pub(super) fn measure(
         program.clone();
     let binding = shares.at.binding.clone();
     let command = Command { label, program: file, arguments: words, environment, binding };
-    let took = run_once(&command, &interrupt)?;
+    let took = run_once(&command, None, &interrupt)?;
     if took < SHORTEST {
         bail!(
             "{} runs for {:.0} ms: what starting it takes would be a part of every figure; give it work for \

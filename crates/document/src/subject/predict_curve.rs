@@ -25,7 +25,7 @@ fn section(of: &CurveAnswer, who: &Who) -> Section {
     let row = |pair: &PairLatency| {
         let time = match pair.latency.as_result() {
             Ok(time) => Cell::Figure(Figure::of(time)),
-            Err(why) => Cell::not_measured(why),
+            Err(why) => Cell::unknown(why),
         };
         vec![Cell::Text(place(pair)), time, Cell::figure(pair.rise.map(Figure::ratio))]
     };

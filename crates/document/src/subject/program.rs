@@ -152,7 +152,7 @@ pub(crate) fn places_section(of: &ProgramAnswer, who: &Who) -> Section {
     let row = |it: &PlaceTime| {
         let time = match it.time.as_result() {
             Ok(time) => Cell::Figure(Figure::of(time)),
-            Err(why) => Cell::not_measured(why),
+            Err(why) => Cell::unknown(why),
         };
         vec![
             Cell::Text(place(it)),

@@ -79,10 +79,10 @@ fn statement_sentence(all: &[WorkloadStrategies]) -> Option<String> {
     let of = |holds| stated.iter().filter(|it| it.holds == holds).count();
     (!stated.is_empty()).then(|| {
         format!(
-            "ribeiro2010's best strategy is the best here too in {} of {}, not in {}; within the \
-             intervals of {}.",
+            "What ribeiro2010 calls the best strategy is so in {} of {}, is not in {}, and is within \
+             the intervals in {}.",
             of(Some(true)),
-            count(stated.len(), "run"),
+            count(stated.len(), "program"),
             of(Some(false)),
             of(None),
         )

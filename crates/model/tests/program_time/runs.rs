@@ -89,5 +89,5 @@ fn what_is_missing_is_said() {
 fn few_runs_have_no_error_and_are_refused() {
     let record = record(&[1.0, 1.1], &[1.5, 2.9]);
     let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
-    assert!(why.contains("2 times") && why.contains("--budget"), "{why}");
+    assert!(why.contains("2 runs") && why.contains("--budget"), "{why}");
 }
