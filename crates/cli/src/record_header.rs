@@ -84,7 +84,13 @@ fn base(arguments: &CharacterizeArguments) -> Inputs {
 
 /// Inputs with what the options say otherwise, but for the experiments.
 pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::Result<Inputs> {
+    let experiments = chosen_experiments(arguments).unwrap_or_else(|| base.experiments.clone());
     for name in &arguments.kernel {
+        if name.parse::<Workload>().is_ok() && !experiments.contains(&Experiment::Workloads) {
+            bail!(
+                "--kernel {name}: it is one of the papers' programs, which --only workloads runs"
+            );
+        }
         if find(name).is_none() && name.parse::<Workload>().is_err() {
             // `cg.X` and `cg` are meant as programs.
             let word = name.split('.').next().unwrap_or(name);

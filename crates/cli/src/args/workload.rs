@@ -86,6 +86,19 @@ pub struct WorkloadArguments {
 }
 
 impl WorkloadArguments {
+    /// The first option that is given and says how something is run.
+    pub fn of_runs(&self) -> Option<&'static str> {
+        let given = [
+            ("--class", self.class.is_some()),
+            ("--threads", self.threads.is_some()),
+            ("--init", self.init.is_some()),
+            ("--placement", self.placement.is_some()),
+            ("--device", self.device.is_some()),
+            ("--misses", self.misses),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+
     /// In which form to answer.
     pub fn form(&self) -> AnswerForm {
         AnswerForm { as_json: self.json, full: self.full }

@@ -22,6 +22,9 @@ pub fn run(arguments: &WorkloadArguments) -> anyhow::Result<ExitStatus> {
     let workload = match &arguments.workload {
         WorkloadChoice::List => {
             let list = WorkloadList::new();
+            if let Some(option) = arguments.of_runs() {
+                bail!("workload list runs nothing: leave {option} out");
+            }
             return output::answer(arguments.form(), &list, || list.answer());
         }
         WorkloadChoice::OnDevice(workload, size) => {

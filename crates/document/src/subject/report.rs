@@ -1,7 +1,7 @@
 //! A record as a document: its sections in the order of reading, and what the models say first; and as
 //! `show` prints it.
 
-use nearfar_model::{FittedModel, best_pairs, resuming_command};
+use nearfar_model::{FittedModel, best_pairs};
 use nearfar_record::{Executor, Experiment, Record, Warning};
 use serde::Serialize;
 
@@ -82,9 +82,10 @@ fn cautions(sources: &Sources<'_>) -> Vec<String> {
         let warnings = sources.record.warnings.iter().filter(|it| it.code == Warning::DISTURBED);
         cautions.extend(warnings.map(|warning| format!("{}.", capitalised(&warning.message))));
     }
-    cautions.extend(unfinished_words(sources.record).map(|(first, why)| {
-        format!("{}{why}`{}` goes on.", capitalised(first), resuming_command(sources.record))
-    }));
+    cautions.extend(
+        unfinished_words(sources.record)
+            .map(|(first, why)| format!("{}{why}.", capitalised(first))),
+    );
     cautions
 }
 

@@ -79,8 +79,7 @@ impl ProgramRuns {
             schema: "nearfar.sensitivity/4",
             measured: Origin::new(record),
             record: None,
-            unfinished: unfinished_words(record)
-                .map(|(first, why)| format!("{first}{why}what ran is told")),
+            unfinished: unfinished_words(record).map(|(first, why)| format!("{first}{why}")),
             nothing_to_choose,
             reference,
             alphas,

@@ -158,6 +158,10 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         if choice.remarks {
             return remarks(&sources);
         }
+        if is_of_programs(record) {
+            let runs = command_on(record, "sensitivity --from", "");
+            return first_screen(&sources).and_next([(runs.as_str(), "what the runs say")]);
+        }
         let advise = advising_command(record);
         return first_screen(&sources).and_next(
             [
@@ -265,22 +269,30 @@ fn title(sources: &Sources<'_>) -> Answer {
     let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));
     let measured = format!("{host}, {started}: {suite} suite, {samples}{seconds}");
     let unfinished = unfinished_words(sources.record);
-    let unfinished = unfinished.map(|(first, why)| {
-        Part::words(first, why + &resuming_command(sources.record) + " goes on")
-    });
+    let unfinished = unfinished.map(|(first, why)| Part::words(first, why));
     Answer::saying(machine)
         .and_says(measured)
         .and_answer(show.measured.caution())
         .and_all(Shown::Always, unfinished)
 }
 
-/// How a record ended before all was measured, and why; `None` where it did not.
+/// How a record ended before all was measured, why, and what goes on; `None` where it did not.
 pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)> {
+    let goes_on = match is_of_programs(record) {
+        true => "what ran is told".into(),
+        false => format!("`{}` goes on", resuming_command(record)),
+    };
     let Some(finished) = &record.finished else {
-        return Some(("unfinished: ", "the program was killed while measuring; ".into()));
+        let why = format!("the program was killed while measuring; {goes_on}");
+        return Some(("unfinished: ", why));
     };
     let signal = finished.interrupted_by?;
-    Some(("interrupted: ", format!("by signal {signal}, all samples are kept; ")))
+    Some(("interrupted: ", format!("by signal {signal}, all samples are kept; {goes_on}")))
+}
+
+/// Whether it holds runs of a user's programs, which no model of the machine reads.
+fn is_of_programs(record: &Record) -> bool {
+    record.header.inputs.commands.is_some()
 }
 
 /// What is wrong; how many remarks there are besides.
