@@ -236,10 +236,12 @@ fn take_group(
     for (member, gains) in members.into_iter().zip(&gains) {
         let mut sums: BTreeMap<MachinePart, (f64, f64)> = BTreeMap::new();
         let statistics = peers.statistics(gains);
-        for ((test, norm), statistic) in peers.tests.iter().zip(&peers.norms).zip(statistics) {
-            if test.part.sort() != PartSort::Cell && statistic.is_finite() {
+        for (test, statistic) in peers.tests.iter().zip(statistics) {
+            // The statistic holds large deviations down, which would hide how much was lost.
+            let size = peers.ratio(test, gains).ln();
+            if test.part.sort() != PartSort::Cell && statistic.is_finite() && size.is_finite() {
                 let sum = sums.entry(test.part.clone()).or_default();
-                *sum = (sum.0 + statistic - norm.center, sum.1 + 1.0);
+                *sum = (sum.0 + size, sum.1 + 1.0);
             }
         }
         let parts = sums.into_iter().map(|(part, (sum, count))| (part, sum / count)).collect();

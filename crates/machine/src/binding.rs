@@ -73,6 +73,26 @@ impl MemoryPolicy {
             Self::Weighted(weights) => Some(weights.keys().copied().collect()),
         }
     }
+
+    /// How many pages of a turn each node gets; `None` where pages are not dealt out in turn.
+    pub fn dealt_weights(&self) -> Option<BTreeMap<u32, u32>> {
+        match self {
+            Self::Interleave(nodes) => Some(nodes.iter().map(|node| (node, 1)).collect()),
+            Self::Weighted(weights) => Some(weights.clone()),
+            Self::FirstTouch | Self::Bind(_) | Self::Preferred(_) => None,
+        }
+    }
+
+    /// The share of the pages that each node gets; `None` where they are not dealt out in turn.
+    pub fn dealt_shares(&self) -> Option<BTreeMap<u32, f64>> {
+        self.dealt_weights().map(|weights| shares_of(&weights))
+    }
+}
+
+/// Weights as shares of their sum.
+pub fn shares_of(weights: &BTreeMap<u32, u32>) -> BTreeMap<u32, f64> {
+    let all: f64 = weights.values().copied().map(f64::from).sum();
+    weights.iter().map(|(&node, &weight)| (node, f64::from(weight) / all)).collect()
 }
 
 impl fmt::Display for MemoryPolicy {

@@ -26,7 +26,7 @@ mod relation;
 mod theoretical_maximum;
 
 pub use accelerator::{AbsentBackend, Accelerator, Backend, HostMemory, TransferDirection};
-pub use binding::{Binding, BindingError, MemoryPolicy};
+pub use binding::{Binding, BindingError, MemoryPolicy, shares_of};
 pub use cpu_relation::CpuRelation;
 pub use fnv1a::Fnv1a;
 pub use index_set::{CpuGroupSet, CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};

@@ -44,7 +44,7 @@ impl Arrays {
             let written = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
             let array = |policy: &MemoryPolicy| Array {
                 nodes: policy.nodes(),
-                dealt: dealt_shares(policy),
+                dealt: policy.dealt_shares().unwrap_or_default().into_iter().collect(),
             };
             [actor.memory(), written].map(|policy| policy.map(array))
         };
@@ -141,15 +141,4 @@ fn either(one: Option<f64>, two: Option<f64>, choose: fn(f64, f64) -> f64) -> Op
         (Some(one), Some(two)) => Some(choose(one, two)),
         (one, two) => one.or(two),
     }
-}
-
-/// The share of the pages that each node is to have; empty where they are not dealt out.
-fn dealt_shares(policy: &MemoryPolicy) -> Vec<(u32, f64)> {
-    let weights: Vec<(u32, u32)> = match policy {
-        MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1)).collect(),
-        MemoryPolicy::Weighted(weights) => weights.iter().map(|(&node, &w)| (node, w)).collect(),
-        MemoryPolicy::FirstTouch | MemoryPolicy::Bind(_) | MemoryPolicy::Preferred(_) => Vec::new(),
-    };
-    let all: f64 = weights.iter().map(|&(_, weight)| f64::from(weight)).sum();
-    weights.into_iter().map(|(node, weight)| (node, f64::from(weight) / all)).collect()
 }

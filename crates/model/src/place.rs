@@ -57,6 +57,12 @@ pub enum Place {
         #[serde(rename = "memory_node")]
         node: u32,
     },
+    /// What an initiator asks of its own memory, where others reach more of that memory and it reaches others'.
+    OwnPath {
+        initiator: u32,
+        #[serde(rename = "memory_node")]
+        node: u32,
+    },
 }
 
 impl Place {
@@ -75,9 +81,10 @@ impl Place {
             places.push(Self::PackageToPackage { from, to });
             places.push(Self::InitiatorToPackage { initiator, to });
         }
-        if !cell.local {
-            places.push(Self::Path { initiator, node });
-        }
+        places.push(match cell.local {
+            true => Self::OwnPath { initiator, node },
+            false => Self::Path { initiator, node },
+        });
         places
     }
 }

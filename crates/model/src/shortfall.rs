@@ -4,7 +4,7 @@
 //! wider one is named.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nearfar_stats::estimate_median;
 use serde::Serialize;
@@ -106,6 +106,7 @@ pub(crate) fn explain<'a>(
             .iter()
             .filter_map(|(place, of)| cause(*place, of, cells, &comparisons, &is_low))
             .collect();
+        let causes = without_doubtful_paths(causes);
         // Of those that explain as much the one that claims least; of equal ones the
         // first in the order of `Place`.
         let best =
@@ -119,6 +120,18 @@ pub(crate) fn explain<'a>(
         parts.cells(best.place).iter().for_each(|&cell| is_named[cell] = true);
         comparisons.set_aside(&best.low);
     }
+}
+
+/// The way to an initiator's own memory is a cause where neither that memory nor these cores can be: they
+/// are the likelier ones.
+fn without_doubtful_paths(causes: Vec<Cause>) -> Vec<Cause> {
+    let places: HashSet<Place> = causes.iter().map(|cause| cause.place).collect();
+    let is_doubtful = |cause: &Cause| {
+        let Place::OwnPath { initiator, node } = cause.place else { return false };
+        let likelier = [Place::Memory { node }, Place::Initiator { initiator }];
+        likelier.iter().any(|place| places.contains(place))
+    };
+    causes.into_iter().filter(|cause| !is_doubtful(cause)).collect()
 }
 
 /// A place as a cause; `None` where too few cells speak for it or too many against.

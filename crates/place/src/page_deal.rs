@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::MemoryPolicy;
+use nearfar_machine::{MemoryPolicy, shares_of};
 use nearfar_measure::native::Turn;
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -33,9 +33,7 @@ impl PageDeal {
             (_, MemoryPolicy::Weighted(weights)) => weights.clone(),
             (_, MemoryPolicy::FirstTouch) => return None,
         };
-        let all: f64 = weights.values().map(|&weight| f64::from(weight)).sum();
-        let share = |(&node, &weight): (&u32, &u32)| (node, f64::from(weight) / all);
-        let shares = weights.iter().map(share).collect();
+        let shares = shares_of(&weights);
         Some(Self { turn: Turn::new(&weights), nodes: weights.len(), shares })
     }
 

@@ -59,19 +59,15 @@ fn meant(text: &str) -> String {
 impl Placement {
     /// The share of the program's memory that is to be on each node, where that is asked for.
     pub fn asked_shares(&self, policy: &MemoryPolicy) -> Option<BTreeMap<u32, f64>> {
-        let nodes = match (self, policy) {
+        match (self, policy) {
             (Self::Local(Some(nodes)), _) | (_, MemoryPolicy::Bind(nodes)) => {
-                nodes.first().filter(|_| nodes.len() == 1).map(|node| vec![(node, 1)])?
+                let only = nodes.first().filter(|_| nodes.len() == 1);
+                only.map(|node| BTreeMap::from([(node, 1.0)]))
             }
-            (_, MemoryPolicy::FirstTouch) => return None,
-            (_, MemoryPolicy::Preferred(node)) => vec![(*node, 1)],
-            (_, MemoryPolicy::Interleave(nodes)) => nodes.iter().map(|node| (node, 1)).collect(),
-            (_, MemoryPolicy::Weighted(weights)) => {
-                weights.iter().map(|(&node, &weight)| (node, weight)).collect()
-            }
-        };
-        let all: f64 = nodes.iter().map(|&(_, weight)| f64::from(weight)).sum();
-        Some(nodes.into_iter().map(|(node, weight)| (node, f64::from(weight) / all)).collect())
+            (_, MemoryPolicy::FirstTouch) => None,
+            (_, MemoryPolicy::Preferred(node)) => Some(BTreeMap::from([(*node, 1.0)])),
+            (_, MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_)) => policy.dealt_shares(),
+        }
     }
 }
 

@@ -247,14 +247,7 @@ impl PageNodes {
                 placed * 100.0
             ));
         }
-        let weights: BTreeMap<u32, u32> = match policy {
-            MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1)).collect(),
-            MemoryPolicy::Weighted(weights) => weights.clone(),
-            MemoryPolicy::FirstTouch | MemoryPolicy::Bind(_) | MemoryPolicy::Preferred(_) => {
-                return None;
-            }
-        };
-        let all: f64 = weights.values().copied().map(f64::from).sum();
+        let shares = policy.dealt_shares()?;
         let bytes = self.pages.values().fold(0, |sum, pages| u64::saturating_add(sum, *pages))
             as f64
             * self.page_bytes as f64;
@@ -265,15 +258,15 @@ impl PageNodes {
                 "{threads} threads have {bytes} bytes together, too few pages for mem={policy}"
             ));
         }
-        let off = weights.iter().find(|&(&node, &weight)| {
-            let difference = self.fraction_on(node) - f64::from(weight) / all;
+        let off = shares.iter().find(|&(&node, &share)| {
+            let difference = self.fraction_on(node) - share;
             difference.abs() > SHARE_TOLERANCE.max(slack)
         });
-        off.map(|(&node, &weight)| {
+        off.map(|(&node, &share)| {
             format!(
                 "{:.1} % of the pages are on node {node}, {:.1} % should be by mem={policy}",
                 self.fraction_on(node) * 100.0,
-                f64::from(weight) / all * 100.0
+                share * 100.0
             )
         })
     }

@@ -157,6 +157,9 @@ pub(crate) fn part_words(place: Place, kind: GroupBy, who: &Who) -> String {
         Place::Path { initiator, node } => {
             format!("path from {} to node {node}", who.cpus(initiator))
         }
+        Place::OwnPath { initiator, node } => {
+            format!("path from {} to their own node {node}", who.cpus(initiator))
+        }
     }
 }
 
@@ -179,6 +182,11 @@ pub(crate) fn remedy(finding: &Shortfall) -> String {
         }
         Place::PackageLink { .. } | Place::PackageToPackage { .. } | Place::InitiatorToPackage { .. } => {
             "look for a link with fewer lanes or at a lower rate (the firmware's log and settings)"
+                .into()
+        }
+        Place::OwnPath { .. } => {
+            "other CPUs reach more of this memory, and these CPUs more of other memory: look at the firmware's \
+             settings of this package (its mesh's clock, power limits, how memory is interleaved)"
                 .into()
         }
         Place::Path { .. } => {

@@ -74,13 +74,8 @@ impl Answers {
         let shares: Shares = match policy {
             MemoryPolicy::FirstTouch => Shares::from([(self.home_of(initiator)?, 1.0)]),
             MemoryPolicy::Preferred(node) => Shares::from([(*node, 1.0)]),
-            MemoryPolicy::Interleave(nodes) => {
-                let share = 1.0 / as_float(nodes.len());
-                nodes.iter().map(|node| (node, share)).collect()
-            }
-            MemoryPolicy::Weighted(weights) => {
-                let all: f64 = weights.values().copied().map(f64::from).sum();
-                weights.iter().map(|(&node, &weight)| (node, f64::from(weight) / all)).collect()
+            MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_) => {
+                policy.dealt_shares().unwrap_or_default()
             }
             MemoryPolicy::Bind(_) => {
                 let text = format!("a simulated machine does not place pages by {policy}");

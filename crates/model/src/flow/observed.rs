@@ -366,18 +366,15 @@ impl Observer<'_> {
 
 /// The share of the pages on each node; `None` where the policy does not say it.
 pub(crate) fn shares(policy: &MemoryPolicy, initiator: &Initiator) -> Option<Vec<(u32, f64)>> {
-    let weights: Vec<(u32, f64)> = match policy {
-        MemoryPolicy::FirstTouch => only(initiator.memory_nodes.iter())?,
-        MemoryPolicy::Bind(nodes) => only(nodes.iter())?,
-        MemoryPolicy::Preferred(node) => vec![(*node, 1.0)],
-        MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1.0)).collect(),
-        MemoryPolicy::Weighted(weights) => {
-            weights.iter().map(|(&node, &weight)| (node, f64::from(weight))).collect()
+    match policy {
+        MemoryPolicy::FirstTouch => only(initiator.memory_nodes.iter()),
+        MemoryPolicy::Bind(nodes) => only(nodes.iter()),
+        MemoryPolicy::Preferred(node) => Some(vec![(*node, 1.0)]),
+        MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_) => {
+            let shares = policy.dealt_shares().filter(|shares| !shares.is_empty())?;
+            Some(shares.into_iter().collect())
         }
-    };
-    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    let share = |(node, weight): (u32, f64)| (node, weight / all);
-    (all > 0.0).then(|| weights.into_iter().map(share).collect())
+    }
 }
 
 fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {

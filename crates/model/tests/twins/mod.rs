@@ -86,7 +86,7 @@ type Share = fn(u32, u32, u32) -> f64;
 #[test]
 fn every_kind_of_place_is_told_from_the_others() {
     let machine = machine(4, 2);
-    let low: [(Place, Share); 7] = [
+    let low: [(Place, Share); 8] = [
         (Place::Initiator { initiator: 6 }, |a, _, _| if a == 6 { 0.9 } else { 1.0 }),
         (Place::Memory { node: 0 }, |_, b, _| if b == 0 { 0.94 } else { 1.0 }),
         (Place::PackageLink { first: 0, second: 3 }, |a, b, threads| {
@@ -99,6 +99,10 @@ fn every_kind_of_place_is_told_from_the_others() {
             if a == 5 && b < 2 { 0.55 } else { 1.0 }
         }),
         (Place::Path { initiator: 1, node: 7 }, |a, b, _| if (a, b) == (1, 7) { 0.9 } else { 1.0 }),
+        (
+            Place::OwnPath { initiator: 3, node: 3 },
+            |a, b, _| if (a, b) == (3, 3) { 0.3 } else { 1.0 },
+        ),
         (Place::Path { initiator: 4, node: 5 }, |a, b, threads| {
             if (a, b) == (4, 5) && threads == 8 { 0.9 } else { 1.0 }
         }),
