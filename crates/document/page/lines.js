@@ -23,6 +23,9 @@ const DASH_LENGTHS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", l
 
 const hasLine = (series) => ["line", "edge", "band"].includes(series.style);
 
+/* A dash in letters, where there is no line to be drawn. */
+const DASH_SIGNS = { solid: "\u2014", dash: "- -", dot: "\u00b7\u00b7\u00b7", dashdot: "-\u00b7-", longdash: "\u2013 \u2013", longdashdot: "\u2013\u00b7\u2013" };
+
 const GLYPHS = { circle: "\u25cf", square: "\u25a0", diamond: "\u25c6", "triangle-up": "\u25b2", cross: "\u271a", x: "\u2716", "triangle-down": "\u25bc", star: "\u2605" };
 
 /* One picture of all series of a name. */
@@ -81,16 +84,25 @@ function sizeText(bytes) {
   return `${Number((bytes / KIB ** power).toPrecision(3))} ${units[power]}`;
 }
 
+/* A step that parts an axis from 0 to here at whole numbers, with twelve marks at most. */
+function wholeStep(most) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, most / 12)));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step * 12 >= most);
+}
+
 /* A logarithmic axis whose values are few is marked at them: thread counts, sizes. */
 function lineAxis(described, values) {
-  if (described.scale !== "log") return axis(described.title, { rangemode: described.scale === "near" ? "normal" : "tozero" });
-  const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
   const title = described.title;
-  if (title !== "threads" && !title.startsWith("bytes")) return logAxis(title, known);
+  if (described.scale !== "log") {
+    const whole = described.ticks === "counts" ? { tick0: 0, dtick: wholeStep(Math.max(1, ...values)) } : {};
+    return axis(title, { rangemode: described.scale === "near" ? "normal" : "tozero", ...whole });
+  }
+  const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
+  if (described.ticks === "round" || !known.length) return logAxis(title, known);
   // Labels are apart by a sixteenth of the axis at least.
   const least = Math.max(0.4, Math.log2(known.at(-1) / known[0]) / 16);
   const apart = known.reduce((kept, value) => (kept.length && Math.log2(value / kept.at(-1)) < least ? kept : [...kept, value]), []);
-  const text = title === "threads" ? String : sizeText;
+  const text = described.ticks === "counts" ? String : sizeText;
   return axis(title, { type: "log", tickmode: "array", tickvals: apart, ticktext: apart.map(text) });
 }
 
@@ -138,10 +150,10 @@ function drawLines(view) {
   // Where a law is drawn is nothing to mark an axis at.
   const measured = shown.filter((series) => !["edge", "stars"].includes(series.style)).flatMap((series) => series.x);
   plot.style.minWidth = "280px";
-  const longest = Math.max(0, ...view.ends.map((end) => end.name.length));
+  const longest = Math.max(0, ...view.ends.map(lengthOf));
   paint(plot, traces, {
     height: 440,
-    margin: { l: 60, r: longest ? 34 + longest * LETTER : 16, t: 12, b: 50 },
+    margin: { l: 60, r: longest ? 28 + longest * LETTER : 16, t: 12, b: 50 },
     xaxis: { ...lineAxis(chart.x, measured.length ? measured : values("x")), ...(longest ? xRange(chart.x, values("x")) : {}) },
     yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
   });
@@ -150,6 +162,8 @@ function drawLines(view) {
 
 /* Lines are named at their ends where there are few and there is room; the legend has all. */
 const WIDE = 560, MOST_NAMED = 9, LONGEST_NAME = 30, LETTER = 6.6, LINE_HEIGHT = 15;
+
+const lengthOf = (end) => end.name.length + end.sign.length;
 
 /* Names differ at their ends as well as at their beginnings. */
 function shortened(name) {
@@ -181,18 +195,22 @@ function endsOf(all, shown) {
   if (lines.length > MOST_NAMED) return [];
   return lines.map((series) => {
     const last = series.x.reduce((best, x, one) => (x > series.x[best] ? one : best), 0);
-    return { name: shortened(series.name), x: series.x[last], y: series.y[last], colour: look(series, all.indexOf(series)).colour };
+    const { colour: ink, dash, mark } = look(series, all.indexOf(series));
+    // Colours come again where there are many lines; with its dash or mark each is itself.
+    const sign = series.style === "edge" ? DASH_SIGNS[dash] : GLYPHS[mark];
+    return { name: shortened(series.name), y: series.y[last], colour: ink, sign };
   });
 }
 
-/* Puts the names beside the ends, moved up and down as far as they would lie on each other. */
+/* Puts the names beside the plot, where no mark lies, at the heights of their ends, moved up and down as far as they
+   would lie on each other. */
 function nameEnds(view) {
   const plot = view.place.querySelector(".plot");
   if (plot.clientWidth && (plot.clientWidth >= WIDE) !== view.isWide) {
     view.draw();
     return;
   }
-  const { xaxis, yaxis } = plot._fullLayout;
+  const { yaxis } = plot._fullLayout;
   const ends = view.ends.map((end) => ({ ...end, at: yaxis.d2p(end.y) })).sort((one, next) => one.at - next.at);
   ends.forEach((end, position) => {
     end.to = position ? Math.max(end.at, ends[position - 1].to + LINE_HEIGHT) : end.at;
@@ -202,10 +220,10 @@ function nameEnds(view) {
     end.to = Math.min(end.to, lowest);
     lowest = end.to - LINE_HEIGHT;
   });
-  const onAxis = (of, value) => (of.type === "log" ? Math.log10(value) : value);
+  const onAxis = (value) => (yaxis.type === "log" ? Math.log10(value) : value);
   const annotations = ends.map((end) => ({
-    x: onAxis(xaxis, end.x), y: onAxis(yaxis, end.y), yshift: end.at - end.to, xshift: 9, xanchor: "left", yanchor: "middle", showarrow: false,
-    text: `<span style="color:${end.colour}">\u25cf</span> ${plain(end.name)}`, font: { size: 12 },
+    xref: "paper", x: 1, y: onAxis(end.y), yshift: end.at - end.to, xshift: 4, xanchor: "left", yanchor: "middle", showarrow: false,
+    text: `<span style="color:${end.colour};font-weight:bold">${end.sign}</span> ${plain(end.name)}`, font: { size: 12 },
   }));
   const named = JSON.stringify(annotations);
   if (named === view.named) return;

@@ -21,8 +21,8 @@ fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
         Unit::GflopPerS => ("compared-arithmetic", "A, GFLOP/s", "Arithmetic: B vs A", "higher"),
         _ => ("compared-times", "A, ns", "Times of accesses: B vs A", "lower"),
     };
-    let x = Axis { title: x, scale: Scale::Log };
-    let y = Axis { title: "B / A", scale: Scale::Near };
+    let x = Axis::new(x, Scale::Log);
+    let y = Axis::new("B / A", Scale::Near);
     let mut lines = Lines::new(x, y, &["Cases"]);
     let has_cases = |group: &ComparedGroup| {
         found.cases.iter().any(|case| case.group == *group && values(case, unit).is_some())

@@ -9,7 +9,7 @@ use nearfar_record::TransferCoordinates;
 use nearfar_units::{Bytes, Quantity, format_significant};
 
 use super::heat_map::{HeatMap, Place};
-use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::{Chart, Plot};
 use crate::figure::{Figure, Unit};
 use crate::subject::Sources;
@@ -47,8 +47,8 @@ fn map(transfers: &[TransferFigures]) -> Option<Chart> {
 }
 
 fn sizes(sources: &Sources<'_>) -> Option<Chart> {
-    let x = Axis { title: "bytes of a copy", scale: Scale::Log };
-    let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
+    let x = Axis::new("bytes of a copy", Scale::Log).marked_at(Ticks::Bytes);
+    let y = Axis::new("bandwidth, GB/s", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["Copies"]);
     let places = sized(&sources.show.devices);
     let ends = Ends::new(sources, &places);

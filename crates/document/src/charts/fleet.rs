@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_fleet::{FleetComparison, FleetDrift, FleetGroup, FleetMachine, VerdictKind};
 
 use super::heat_map::HeatMap;
-use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::{Chart, Plot};
 use crate::figure::{Figure, Unit};
 use crate::subject::fleet_report::by_effect;
@@ -99,8 +99,8 @@ fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Optio
 }
 
 fn spread(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Option<Chart> {
-    let x = Axis { title: "machines, the slowest left", scale: Scale::FromZero };
-    let y = Axis { title: "of the peers' median", scale: Scale::Near };
+    let x = Axis::new("machines, the slowest left", Scale::FromZero).marked_at(Ticks::Counts);
+    let y = Axis::new("of the peers' median", Scale::Near);
     let mut lines = Lines::new(x, y, &["Cell"]);
     let least = |cell: &usize| {
         let ratios = machines.iter().map(|machine| machine.cells[*cell]);
@@ -154,8 +154,8 @@ fn tone_of(machine: &FleetMachine) -> Tone {
 }
 
 fn drift_lines(drift: &FleetDrift) -> Option<Chart> {
-    let x = Axis { title: "run", scale: Scale::FromZero };
-    let y = Axis { title: "of the peers' median, all cells", scale: Scale::Near };
+    let x = Axis::new("run", Scale::FromZero).marked_at(Ticks::Counts);
+    let y = Axis::new("of the peers' median, all cells", Scale::Near);
     let mut lines = Lines::new(x, y, &[]);
     let mut machines: Vec<_> = drift.machines.iter().collect();
     machines.sort_by_key(|machine| machine.changes.is_empty());

@@ -70,8 +70,8 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     } else {
         "share of all bytes in the fast memory"
     };
-    let x = Axis { title, scale: Scale::FromZero };
-    let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
+    let x = Axis::new(title, Scale::FromZero);
+    let y = Axis::new("bandwidth, GB/s", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
         let choice = [memories_words(&pair.memories(), &sources.show.measured.who)];

@@ -5,7 +5,7 @@ use nearfar_model::{ChaseFigures, Latency, PlaceTime, ProgramAnswer};
 use nearfar_units::{Bytes, BytesPerSecond};
 
 use super::heat_map::{HeatMap, Place};
-use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
@@ -46,8 +46,8 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
 }
 
 fn sizes(sources: &Sources<'_>) -> Option<Chart> {
-    let x = Axis { title: "bytes that are walked through", scale: Scale::Log };
-    let y = Axis { title: "time of an access, ns", scale: Scale::Log };
+    let x = Axis::new("bytes that are walked through", Scale::Log).marked_at(Ticks::Bytes);
+    let y = Axis::new("time of an access, ns", Scale::Log);
     let mut lines = Lines::new(x, y, &["Walk"]);
     let mut idle: Vec<_> =
         sources.show.latency.iter().filter(|it| it.place.load.is_none()).collect();
@@ -88,8 +88,8 @@ const STEPS: u32 = 60;
 
 /// Families as they are usually drawn: latency over traffic, a line for each read share.
 fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
-    let x = Axis { title: "traffic that crosses to the memory, GB/s", scale: Scale::FromZero };
-    let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
+    let x = Axis::new("traffic that crosses to the memory, GB/s", Scale::FromZero);
+    let y = Axis::new("time of an access, ns", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["CPUs and node"]);
     let choice_of = |initiator: u32, memory_node: u32| {
         [format!("{} on node {memory_node}", sources.show.measured.who.cpus(initiator))]

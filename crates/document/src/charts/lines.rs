@@ -17,8 +17,31 @@ pub(crate) struct Lines {
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Axis {
-    pub title: &'static str,
-    pub scale: Scale,
+    title: &'static str,
+    scale: Scale,
+    ticks: Ticks,
+}
+
+/// Where an axis is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ticks {
+    /// Where numbers are round.
+    Round,
+    /// At whole numbers: what is counted has no halves.
+    Counts,
+    /// At sizes of memory.
+    Bytes,
+}
+
+impl Axis {
+    pub fn new(title: &'static str, scale: Scale) -> Self {
+        Self { title, scale, ticks: Ticks::Round }
+    }
+
+    pub fn marked_at(self, ticks: Ticks) -> Self {
+        Self { ticks, ..self }
+    }
 }
 
 /// What an axis runs over.

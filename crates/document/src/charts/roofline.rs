@@ -18,8 +18,8 @@ const JUDGING_ROOF: &str = "load";
 const JUDGING_CEILINGS: [&str; 2] = ["fma_dp", "mul_add_dp"];
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
-    let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
+    let x = Axis::new("arithmetic intensity, FLOPs per byte", Scale::Log);
+    let y = Axis::new("attainable, GFLOP/s", Scale::Log);
     let mut lines = Lines::new(x, y, &["CPUs"]);
     for chart in sources.roofline().into_iter().flat_map(|model| &model.charts) {
         let choice = [sources.show.measured.who.cpus(chart.initiator)];

@@ -3,7 +3,7 @@
 use nearfar_model::{Distribution, RunMode, RunModes, RunStatistics, ScalingRuns};
 use nearfar_units::{BytesPerSecond, Quantity, format_significant};
 
-use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
 use crate::figure::{Behind, Counted, Figure, Unit};
@@ -17,8 +17,8 @@ const PACED: &str = "paced: threads x the slowest";
 const SUM: &str = "sum of all threads";
 
 fn threads(all: &[ScalingRuns]) -> Option<Chart> {
-    let x = Axis { title: "threads", scale: Scale::Log };
-    let y = Axis { title: "mean of runs, GB/s", scale: Scale::FromZero };
+    let x = Axis::new("threads", Scale::Log).marked_at(Ticks::Counts);
+    let y = Axis::new("mean of runs, GB/s", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["Kernel", "Statistic"]);
     let mut sorted: Vec<&ScalingRuns> = all.iter().collect();
     let place =

@@ -4,7 +4,7 @@ use crate::subject::{Who, measured_beta, place_words};
 use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
 
 use super::heat_map::{HeatMap, Place};
-use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
@@ -60,8 +60,8 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
 
 /// beta over the near threads, a line for each number of far ones.
 fn factor(model: &Sharing, who: &Who) -> Option<Chart> {
-    let x = Axis { title: "near threads", scale: Scale::FromZero };
-    let y = Axis { title: "beta: far / both", scale: Scale::FromZero };
+    let x = Axis::new("near threads", Scale::FromZero).marked_at(Ticks::Counts);
+    let y = Axis::new("beta: far / both", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["Grid"]);
     for grid in &model.grids {
         let choice = [place_words(&grid.place, who)];
