@@ -1,8 +1,8 @@
 //! Roofs and points below them.
 
-use nearfar_model::BandwidthRoof;
+use nearfar_model::{BandwidthRoof, Ceiling, Chart as RooflineChart};
 use nearfar_record::Roof;
-use nearfar_units::{BytesPerSecond, format_significant};
+use nearfar_units::format_significant;
 
 use crate::subject::roofline::roof_words;
 use crate::subject::roofline_phases::limit_words;
@@ -12,9 +12,10 @@ use super::{Chart, Plot};
 use crate::figure::Figure;
 use crate::subject::Sources;
 
-/// Points of known intensity load and do fused operations, or multiply and add where there are
-/// none: the roof and the ceiling that they are held against.
-const JUDGING_ROOF: &str = "load";
+/// Of each place the roof that is shown first, so that roofs can be read against each other, and
+/// points of known intensity against them: those load, and do fused operations, or multiply and add
+/// where there are none.
+const FIRST_KERNEL: &str = "load";
 const JUDGING_CEILINGS: [&str; 2] = ["fma_dp", "mul_add_dp"];
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -28,48 +29,33 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         let has_ceiling = |name: &&str| chart.ceilings.iter().any(|it| it.kernel == *name);
         let own_validations = || chart.own_validations().map(|(_, of)| of);
-        let judging_ceiling = JUDGING_CEILINGS.into_iter().find(has_ceiling);
-        for ceiling in &chart.ceilings {
+        let has_points = own_validations().next().is_some();
+        let judging_ceiling = JUDGING_CEILINGS.into_iter().find(has_ceiling).filter(|_| has_points);
+        // The roofs end at the ceiling of the chart; what points are held against may be lower.
+        let is_first_ceiling = |it: &Ceiling| {
+            chart.ceiling.as_ref() == Some(&it.kernel) || judging_ceiling == Some(&*it.kernel)
+        };
+        let mut looks = Looks::of(chart, is_first_ceiling);
+        for (position, ceiling) in chart.ceilings.iter().enumerate() {
             let name = format!("arithmetic {} {}", ceiling.kernel, ceiling.variant);
-            let mut series = Series::new(&name, Style::Edge);
+            let series = Series::new(&name, Style::Edge);
+            let mut series = series.looking([looks.ceilings[position]; 2]);
             let figure = Figure::of(&ceiling.flops);
-            let is_judge = match own_validations().next().is_none() {
-                true => chart.ceiling.as_ref() == Some(&ceiling.kernel),
-                false => Some(&*ceiling.kernel) == judging_ceiling,
-            };
-            series.hidden_first(!is_judge);
+            series.hidden_first(!is_first_ceiling(ceiling));
             if ends.0 < ends.1 {
                 series.point(ends.0, &figure, &name);
                 series.point(ends.1, &figure, &name);
             }
             lines.add(&choice, series);
         }
-        // Of the many roofs of a large machine first one for each place, by the fastest kernel, and
-        // of many remote nodes the nearest and the farthest.
-        let fastest = |roof: Roof| {
-            let of = chart.roofs.iter().filter(|of| of.roof == roof);
-            of.map(|of| of.bandwidth.value.0).fold(0.0, f64::max)
-        };
-        let remote = chart.roofs.iter().filter(|of| is_remote(of.roof, of.is_local));
-        let (low, high) = remote
-            .map(|of| fastest(of.roof))
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-        for of in &chart.roofs {
+        for (position, of) in chart.roofs.iter().enumerate() {
             let BandwidthRoof { roof, is_local, kernel, variant, .. } = of;
             let refuted = if of.is_refuted { ", refuted by its points" } else { "" };
             let name = format!("{} {kernel} {variant}{refuted}", roof_words(*roof, *is_local));
             let bandwidth = Figure::of(&of.bandwidth).words();
-            let mut series = Series::new(&name, Style::Edge);
-            let most = fastest(*roof);
-            let is_between = is_remote(*roof, *is_local) && low < most && most < high;
-            let is_first =
-                matches!(roof, Roof::Cache { .. } | Roof::Memory { .. } | Roof::AllLocal { .. });
-            // Those that the points shown are held against, where there are points.
-            let is_judge = match own_validations().any(|points| points.roof == *roof) {
-                true => kernel == JUDGING_ROOF,
-                false => of.bandwidth.value >= BytesPerSecond(most),
-            };
-            series.hidden_first(!is_first || is_between || !is_judge);
+            let series = Series::new(&name, Style::Edge);
+            let mut series = series.looking([looks.roofs[position]; 2]);
+            series.hidden_first(!looks.shown[position]);
             for corner in &of.corners {
                 let figure = Figure::plain(corner.flops);
                 let at = format_significant(corner.intensity, 3);
@@ -81,7 +67,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         for validation in own_validations() {
             let roof = roof_words(validation.roof, validation.is_local);
             let mut series =
-                Series::new(format!("points: {roof} {}", validation.variant), Style::Points);
+                Series::new(format!("points: {roof} {}", validation.variant), Style::Points)
+                    .looking(looks.mark(chart, validation.roof));
             series.hidden_first(is_remote(validation.roof, validation.is_local));
             for point in &validation.points {
                 let about = format!(
@@ -100,7 +87,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let node = Roof::Memory { node: of.memory_node };
             let is_local = chart.roofs.iter().find(|it| it.roof == node).and_then(|it| it.is_local);
             let name = format!("{} {}, {}", of.workload, of.phase, roof_words(node, is_local));
-            let mut series = Series::new(&name, Style::Points);
+            let series = Series::new(&name, Style::Points);
+            let mut series = series.looking(looks.mark(chart, node));
             series.hidden_first(is_local == Some(false));
             let limit =
                 of.limit.map_or(String::new(), |it| format!("\nlimit: {}", limit_words(it)));
@@ -116,7 +104,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             && let Some(flops) = profiled.point.flops
         {
             let name = format!("program {}", profile.program.name);
-            let mut series = Series::new(&name, Style::Points);
+            let series = Series::new(&name, Style::Points);
+            let mut series = series.looking([looks.next; 2]);
             let figure = Figure::plain(flops);
             let about = format!(
                 "{name}, by its counters: {} FLOPs per byte read from memory (operational intensity; \
@@ -133,13 +122,83 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         "roofline",
         "Roofline",
         "Logarithmic axes: attainable operations against arithmetic intensity. \
-                      Slanted lines are roofs of bandwidth, level lines ceilings of arithmetic, \
-                      marks are mixes of known intensity that were measured, and phases of \
-                      workloads by the bytes that they declare.",
+                      Slanted lines are roofs of bandwidth, of each place first that of loads; they end \
+                      at the highest of the level lines that are shown first, which are ceilings of \
+                      arithmetic. Marks \
+                      have the colour of their roof: mixes of known intensity that were measured, and \
+                      phases of workloads by the bytes that they declare.",
         Plot::Lines(lines),
     )
     .into_iter()
     .collect()
+}
+
+/// The first of the kernels of a place, or the fastest where that was not measured.
+fn first_kernel(chart: &RooflineChart, roof: Roof) -> Option<&BandwidthRoof> {
+    let of = || chart.roofs.iter().filter(move |of| of.roof == roof);
+    of().find(|of| of.kernel == FIRST_KERNEL).or_else(|| {
+        of().max_by(|one, other| one.bandwidth.value.0.total_cmp(&other.bandwidth.value.0))
+    })
+}
+
+/// Of the many roofs of a large machine first one for each place, and of many remote nodes the nearest
+/// and the farthest.
+fn shown_first(chart: &RooflineChart) -> Vec<bool> {
+    let rate = |roof: Roof| first_kernel(chart, roof).map_or(0.0, |of| of.bandwidth.value.0);
+    let remote = chart.roofs.iter().filter(|of| is_remote(of.roof, of.is_local));
+    let (low, high) = remote
+        .map(|of| rate(of.roof))
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+    let is_first = |of: &BandwidthRoof| {
+        let own = of.bandwidth.value.0;
+        let is_between = is_remote(of.roof, of.is_local) && low < own && own < high;
+        let is_place =
+            matches!(of.roof, Roof::Cache { .. } | Roof::Memory { .. } | Roof::AllLocal { .. });
+        is_place && !is_between && first_kernel(chart, of.roof) == Some(of)
+    };
+    chart.roofs.iter().map(is_first).collect()
+}
+
+/// How lines look, by number: those that are shown first have the first, whose colours differ most. Marks
+/// look like the roof that they are held against.
+struct Looks {
+    /// Which roofs are shown first.
+    shown: Vec<bool>,
+    roofs: Vec<usize>,
+    ceilings: Vec<usize>,
+    /// The first number that no line has.
+    next: usize,
+    /// The roofs of the marks so far.
+    marks: Vec<Roof>,
+}
+
+impl Looks {
+    fn of(chart: &RooflineChart, is_first_ceiling: impl Fn(&Ceiling) -> bool) -> Self {
+        let shown = shown_first(chart);
+        let ceilings: Vec<bool> = chart.ceilings.iter().map(is_first_ceiling).collect();
+        let (mut roofs, mut of_ceilings) = (vec![0; shown.len()], vec![0; ceilings.len()]);
+        let mut next = 0;
+        for first in [true, false] {
+            for (of, numbers) in [(&shown, &mut roofs), (&ceilings, &mut of_ceilings)] {
+                let wanted = of.iter().zip(numbers).filter(|(is_first, _)| **is_first == first);
+                for (_, number) in wanted {
+                    *number = next;
+                    next += 1;
+                }
+            }
+        }
+        Self { shown, roofs, ceilings: of_ceilings, next, marks: Vec::new() }
+    }
+
+    /// Several series of marks of one roof have one colour and differ in their marks.
+    fn mark(&mut self, chart: &RooflineChart, roof: Roof) -> [usize; 2] {
+        let line = first_kernel(chart, roof);
+        let position = chart.roofs.iter().position(|of| Some(of) == line);
+        let number = position.map_or(self.next, |position| self.roofs[position]);
+        let before = self.marks.iter().filter(|known| **known == roof).count();
+        self.marks.push(roof);
+        [number, number + before]
+    }
 }
 
 fn percent(share: f64) -> String {
@@ -183,6 +242,44 @@ mod tests {
         assert_eq!(marks[0]["x"][0], 0.083_333_3);
         assert_eq!(marks[0]["y"][0], 1.0);
         assert!(marks[0].to_string().contains("100 % of its CPU time on these CPUs"));
+    }
+
+    /// What ends a roof is drawn, and marks have the colour of the line that they lie on.
+    #[test]
+    fn lines_and_marks_that_are_shown_first_belong_together() {
+        let inputs = suite_inputs(Suite::Standard);
+        let inputs = Inputs { experiments: vec![Experiment::Roofs], ..inputs };
+        let machine = read_machine("two-socket-8-nodes").unwrap();
+        let record = simulate(&machine, inputs, true).unwrap();
+        let sources = Sources::new(&record, &ModelChoices::default());
+        let chart = serde_json::to_value(&charts(&sources)[0]).unwrap();
+        let layer = &chart["layers"][0]["series"];
+        let shown: Vec<&Value> =
+            layer.as_array().unwrap().iter().filter(|of| of["shown"] == true).collect();
+        let name = |of: &Value| of["name"].as_str().unwrap().to_string();
+        let most = |of: &Value| {
+            let heights = of["y"].as_array().unwrap().iter().filter_map(Value::as_f64);
+            heights.fold(0.0, f64::max)
+        };
+        let lines = || shown.iter().filter(|of| of["style"] == "edge");
+        let ceilings: Vec<f64> =
+            lines().filter(|of| name(of).starts_with("arithmetic")).map(|of| most(of)).collect();
+        let (mut marks, mut roofs) = (0, 0);
+        for roof in lines().filter(|of| !name(of).starts_with("arithmetic")) {
+            roofs += 1;
+            assert!(name(roof).contains(" load "), "{}", name(roof));
+            let is_end = |of: &f64| (of / most(roof) - 1.0).abs() < 1e-4;
+            assert!(ceilings.iter().any(is_end), "{} {ceilings:?}", name(roof));
+            let place = name(roof).split(" load ").next().unwrap().to_string();
+            let own = shown.iter().filter(|of| name(of).starts_with(&format!("points: {place} ")));
+            for points in own {
+                marks += 1;
+                assert_eq!(points["look"][0], roof["look"][0], "{}", name(points));
+            }
+        }
+        assert!(marks > 2 && roofs > 4, "{marks} {roofs}");
+        let looks: Vec<&Value> = lines().map(|of| &of["look"]).collect();
+        assert!(looks.iter().all(|look| looks.iter().filter(|it| *it == look).count() == 1));
     }
 
     #[test]
