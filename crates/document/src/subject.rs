@@ -97,7 +97,7 @@ pub use hybrid_advice::placements_over_two_memories;
 pub(crate) use hybrid_advice::{MemoryNames, memories_words};
 pub use instances::ArrangedInstances;
 pub use kernels::{KernelList, ListedKernel};
-pub(crate) use latency::{cell as latency_cell, share_words, walk_words};
+pub(crate) use latency::{cell as latency_cell, law_line, share_words, walk_words};
 pub use list::RecordList;
 pub use machine::Topology;
 pub use machines::{FigureOrigin, FigureSource, MachineList, MachineTitle};

@@ -19,6 +19,9 @@ pub struct Table {
     /// What all its rows have in common, where that is good or bad.
     #[serde(skip)]
     pub tone: Option<Tone>,
+    /// Lines of a law by the names of its rows, for formats that draw it: it bends between the rows.
+    #[serde(skip)]
+    pub laws: Vec<(String, Vec<[f64; 2]>)>,
 }
 
 /// Whether something is for the worse or the better: formats that have colours colour it.
@@ -145,7 +148,14 @@ impl Table {
         rows: impl IntoIterator<Item = Vec<Cell>>,
     ) -> Self {
         let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
-        Self { caption: caption.into(), columns, rows, notes: Vec::new(), tone: None }
+        Self {
+            caption: caption.into(),
+            columns,
+            rows,
+            notes: Vec::new(),
+            tone: None,
+            laws: Vec::new(),
+        }
     }
 
     pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {

@@ -1,6 +1,6 @@
 //! Times of an access: idle, by size, and beside traffic.
 
-use crate::subject::{latency_cell, share_words, walk_words};
+use crate::subject::{latency_cell, law_line, share_words, walk_words};
 use nearfar_model::{ChaseFigures, Latency, PlaceTime, ProgramAnswer};
 use nearfar_units::{Bytes, BytesPerSecond};
 
@@ -83,9 +83,6 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
 /// The colour behind those of the curves of a pair, which are of three read shares.
 const PROGRAM_LOOK: [usize; 2] = [3; 2];
 
-/// Points that a law is drawn through.
-const STEPS: u32 = 60;
-
 /// Families as they are usually drawn: latency over traffic, a line for each read share.
 fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
     let x = Axis::new("traffic that crosses to the memory, GB/s", Scale::FromZero);
@@ -114,11 +111,9 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
         lines.add(&choice, measured);
         let family = model.families.iter().find(|it| (it.initiator, it.memory_node) == pair);
         let law = family.and_then(|family| family.law.found());
-        if let (Some(law), Some(share), Some(most)) = (law, share, curve.most_traffic()) {
+        if let Some(line) = law.and_then(|law| law_line(law, curve)) {
             let mut predicted = Series::new(format!("{name}: law"), Style::Edge).looking(look);
-            for step in 0..=STEPS {
-                let traffic = most * (f64::from(step) / f64::from(STEPS));
-                let Some(ns) = law.expected(share.value.0, traffic) else { continue };
+            for (traffic, ns) in line {
                 let traffic = Figure::plain(traffic);
                 let about = format!("by the law, with {}", traffic.words());
                 predicted.point(traffic.value, &Figure::plain(ns), &about);
@@ -144,8 +139,16 @@ fn loaded(sources: &Sources<'_>, model: &Latency) -> Option<Chart> {
         "latency-loaded",
         "latency",
         "Loaded latency",
-        "A line for each read share of the traffic: time of an access against the bytes that cross to \
-                      the memory; points are measured, lines the fitted law.",
+        format!(
+            "A line for each read share of the traffic: time of an access against the bytes that cross to \
+             the memory; points are measured, lines the fitted law, stars in their colours where they \
+             bend.{}",
+            if sources.program.is_some() {
+                " A star of another colour is what is predicted for the program."
+            } else {
+                ""
+            }
+        ),
         Plot::Lines(lines),
     )
 }

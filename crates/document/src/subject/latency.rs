@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    ChaseFigures, CurveFamily, FactorSpan, FamilyShare, Latency, LoadedCurve, NumaFactor,
-    Translation, USABLE_RISE,
+    ChaseFigures, CurveFamily, FactorSpan, FamilyLaw, FamilyShare, Latency, LoadedCurve,
+    NumaFactor, Translation, USABLE_RISE,
 };
 use nearfar_record::{ChaseWalk, Estimate, Outcome, Pages};
-use nearfar_units::{Bytes, Nanoseconds, Ratio, format_significant};
+use nearfar_units::{Bytes, BytesPerSecond, Nanoseconds, Quantity, Ratio, format_significant};
 
 use super::figures::{count, significant};
 use super::latency_advice::{self, factor_words, worst_pair};
@@ -359,7 +359,26 @@ fn loaded(model: &Latency, family: &CurveFamily, who: &Who) -> Option<Table> {
     );
     let columns = [CURVES, "traffic", "time", "times idle", "law"];
     let columns = Column::all(columns, [WORDS, GB, NS, ONE, NS]);
-    Some(Table::new(caption, columns, rows).with_notes(notes))
+    let laws = curves.iter().filter_map(|curve| {
+        let line = law_line(of_law?, curve)?.map(|(traffic, ns)| [traffic.in_unit(), ns.0]);
+        let share = curve.read_share.as_ref().map_or_else(String::new, share_words);
+        Some((format!("{}{share}", curve.kernel), line.collect()))
+    });
+    let laws = laws.collect();
+    Some(Table { laws, ..Table::new(caption, columns, rows).with_notes(notes) })
+}
+
+/// Points that a law is drawn through.
+const STEPS: u32 = 60;
+
+/// The law along a curve, from no traffic to the most that was measured; `None` without a read share.
+pub(crate) fn law_line<'l>(
+    law: &'l FamilyLaw,
+    curve: &LoadedCurve,
+) -> Option<impl Iterator<Item = (BytesPerSecond, Nanoseconds)> + 'l> {
+    let (share, most) = (curve.read_share.as_ref()?.value.0, curve.most_traffic()?);
+    let steps = (0..=STEPS).map(move |step| most * (f64::from(step) / f64::from(STEPS)));
+    Some(steps.filter_map(move |traffic| Some((traffic, law.expected(share, traffic)?))))
 }
 
 fn knee_words(curve: &LoadedCurve) -> String {
