@@ -1,8 +1,8 @@
 //! A fast and a slow memory: what shares of pages give.
 
-use nearfar_model::{Hybrid, HybridFigures};
+use nearfar_model::{Hybrid, HybridFigures, HybridPair};
 use nearfar_record::{HybridCoordinates, HybridPoint};
-use nearfar_units::format_significant;
+use nearfar_units::{BytesPerSecond, format_significant};
 
 use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -63,6 +63,35 @@ fn surface(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     )
 }
 
+/// Steps of a line from 0 to 1.
+const STEPS: u32 = 100;
+
+/// What the model gives with one share for all buffers: finely, as it bends and jumps between the points
+/// of the surface, and where the best shares lie, which is on its corners.
+fn model_line(pair: &HybridPair, load: f64, fast: &str) -> Series {
+    let mut series = Series::new(format!("model, {} loads", percent(load)), Style::Edge);
+    let of_load =
+        pair.answers.iter().filter(|answer| answer.load_share.to_bits() == load.to_bits());
+    let placements = of_load.flat_map(|answer| &answer.placements);
+    let best = placements
+        .filter(|placement| placement.prediction.shares.are_one())
+        .map(|placement| placement.prediction.fast_share);
+    let steps = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
+    let mut shares: Vec<f64> = steps.chain(best).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    for share in shares {
+        let Some(value) = pair.bandwidth(load, share) else { continue };
+        let about = format!(
+            "by the model: {} loads, {} of the pages in the {fast} memory",
+            percent(load),
+            percent(share)
+        );
+        series.point(share, &Figure::plain(BytesPerSecond(value)), &about);
+    }
+    series
+}
+
 fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let (are_one_kind, MemoryNames { fast, .. }) = names_of_all(model);
     let title = if are_one_kind {
@@ -75,22 +104,9 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
         let choice = [memories_words(&pair.memories(), &sources.show.measured.who)];
-        let mut loads: Vec<f64> = pair.surface.iter().map(|point| point.load_share).collect();
-        loads.dedup();
-        for load in loads {
-            let mut series = Series::new(format!("model, {} loads", percent(load)), Style::Line);
-            let of =
-                pair.surface.iter().filter(|point| point.load_share.to_bits() == load.to_bits());
-            for point in of {
-                let Some(value) = point.bandwidth else { continue };
-                let about = format!(
-                    "by the model: {} loads, {} of the pages in the {fast} memory",
-                    percent(load),
-                    percent(point.fast_share)
-                );
-                series.point(point.fast_share, &Figure::plain(value), &about);
-            }
-            lines.add(&choice, series);
+        let programs: Vec<f64> = pair.answers.iter().map(|answer| answer.load_share).collect();
+        for (number, &load) in programs.iter().enumerate() {
+            lines.add(&choice, model_line(pair, load, fast).looking([number; 2]));
         }
         let of_pair = |figures: &&HybridFigures| {
             let HybridCoordinates { initiator, fast_node, slow_node, .. } = figures.place;
@@ -102,8 +118,9 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             (|it| matches!(it, HybridPoint::Pair { .. }), "measured: two kinds at once"),
             (|it| matches!(it, HybridPoint::Surface), "measured: never fitted"),
         ];
-        for (is_kind, name) in kinds {
-            let mut series = Series::new(name, Style::Points);
+        for (number, (is_kind, name)) in kinds.into_iter().enumerate() {
+            let look = [programs.len() + number; 2];
+            let mut series = Series::new(name, Style::Points).looking(look);
             let of_pair = sources.show.hybrid.iter().filter(of_pair);
             for figures in of_pair.filter(|it| is_kind(&it.place.point)) {
                 let Some(total) = &figures.total else { continue };
@@ -117,20 +134,29 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             }
             lines.add(&choice, series);
         }
-        let mut best = Series::new("best placement of a program", Style::Stars);
-        for answer in &pair.answers {
+        for (number, answer) in pair.answers.iter().enumerate() {
             let recommended = answer.recommended.and_then(|name| answer.placement(name));
             let Some(placement) = recommended else { continue };
             let prediction = &placement.prediction;
             let about = format!(
-                "best for {} loads: {}, {} of the bytes in the {fast} memory",
-                percent(answer.load_share),
+                "{}, {} of the bytes in the {fast} memory",
                 MemoryNames::of(&pair.memories()).placement(placement.name),
                 percent(prediction.fast_share)
             );
+            let name = format!("best for {} loads", percent(answer.load_share));
+            let mut best = Series::new(name, Style::Stars).looking([number; 2]);
             best.point(prediction.fast_share, &Figure::of(&prediction.bandwidth), &about);
+            lines.add(&choice, best);
         }
-        lines.add(&choice, best);
+        let others = pair.surface.iter().map(|point| point.load_share);
+        let mut others: Vec<f64> = others.filter(|load| !programs.contains(load)).collect();
+        others.dedup();
+        for (number, &load) in others.iter().enumerate() {
+            let look = [programs.len() + kinds.len() + number; 2];
+            let mut series = model_line(pair, load, fast).looking(look);
+            series.hidden_first(true);
+            lines.add(&choice, series);
+        }
     }
     Chart::of(
         "hybrid-shares",
@@ -142,9 +168,56 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
         },
         format!(
             "A line for each share of loads: bandwidth by the model against the share of bytes in the \
-             {fast} memory, computed at its marks. Marks without a line are measured points; stars are \
-             the best placements, which may lie between."
+             {fast} memory, with one share for all buffers; it jumps where another kind of transfer takes \
+             longest. Marks are measured points, of the shares of loads that pointing at them tells. A star \
+             in the colour of its line is the best placement of a program with that share of loads; one off \
+             its line places what is read and what is written differently."
         ),
         Plot::Lines(lines),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
+    use nearfar_record::{Experiment, Inputs, Suite};
+
+    use super::*;
+
+    /// The line of a program reaches what its star promises, where the star stands.
+    #[test]
+    fn lines_meet_their_stars() {
+        let inputs = suite_inputs(Suite::Standard);
+        let inputs = Inputs { experiments: vec![Experiment::Hybrid], ..inputs };
+        let record = simulate(&read_machine("xeon-8568-cxl").unwrap(), inputs, true).unwrap();
+        let sources = Sources::new(&record, &ModelChoices::default());
+        let chart = serde_json::to_value(shares(&sources, sources.hybrid().unwrap())).unwrap();
+        let series = |pair: usize, name: &str| {
+            let all = chart["layers"][pair]["series"].as_array().unwrap();
+            let found = all.iter().find(|of| of["name"] == name);
+            found.unwrap_or_else(|| panic!("{name}")).clone()
+        };
+        let mut stars = 0;
+        for (number, pair) in sources.hybrid().unwrap().pairs.iter().enumerate() {
+            for answer in &pair.answers {
+                let placement = answer.recommended.and_then(|name| answer.placement(name));
+                let Some(placement) = placement else { continue };
+                let load = percent(answer.load_share);
+                let star = series(number, &format!("best for {load} loads"));
+                let line = series(number, &format!("model, {load} loads"));
+                assert_eq!(star["look"], line["look"]);
+                if !placement.prediction.shares.are_one() {
+                    continue;
+                }
+                stars += 1;
+                let at = line["x"].as_array().unwrap().iter().position(|x| *x == star["x"][0]);
+                let (on_line, best) = (&line["y"][at.unwrap()], &star["y"][0]);
+                let ratio = on_line.as_f64().unwrap() / best.as_f64().unwrap();
+                assert!((ratio - 1.0).abs() < 0.02, "{load}: {on_line} and {best}");
+            }
+        }
+        assert!(stars > 0);
+    }
 }

@@ -32,7 +32,14 @@ impl HybridPair {
     /// is not known.
     pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
         let shares = HybridShares::together(load_share, fast_share);
-        self.predict(shares).map(|prediction| prediction.bandwidth.value.0)
+        if !shares.are_sound() {
+            return None;
+        }
+        // What is predicted, without its interval: a line takes hundreds of points.
+        let times = self.model.times(shares.by_kind());
+        let candidates = self.candidates(&times);
+        range_by(&self.model, &times, &candidates)?;
+        self.model.seconds(&times, candidates[0]).map(f64::recip)
     }
 
     /// The kinds that may dominate: the one with the largest t, and behind it those that are
