@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 import { chromium } from "playwright-core";
 
-import { clipped, drawn as drawnNow, firstScreen, navigationStays, overlaps, tabsByKeyboard } from "./screens.mjs";
+import { clipped, drawn as drawnNow, faintCells, firstScreen, navigationStays, overlaps, tabsByKeyboard } from "./screens.mjs";
 
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const [folder, ...rest] = process.argv.slice(2);
@@ -28,13 +28,13 @@ function listen(page, address, problems) {
   page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
 }
 
-/* Marks that a chart has drawn. */
+/* Marks that a chart has drawn. A cell says its number, or how it is absent and which reason that has. */
 const marksOf = (place) => ({
   heat: place.querySelectorAll(".hm image, .heatmaplayer image").length,
-  numbers: [...place.querySelectorAll(".heatmap-label")].filter((one) => /[0-9]/.test(one.textContent)).length,
+  numbers: [...place.querySelectorAll(".textpoint")].filter((one) => /[0-9]/.test(one.textContent) && !one.textContent.endsWith(")")).length,
   points: place.querySelectorAll(".points path, .violinlayer .points path").length,
   lines: [...place.querySelectorAll(".lines path, .violinlayer path.violin")].filter((one) => one.getAttribute("d")?.length > 4).length,
-  absent: place.querySelectorAll(".textpoint").length,
+  absent: [...place.querySelectorAll(".textpoint")].filter((one) => one.textContent.endsWith(")")).length,
 });
 
 const pictureOf = (place) => place.querySelector(".main-svg").innerHTML + place.querySelector(".colorbar")?.innerHTML;
@@ -155,6 +155,7 @@ async function look(browser, file) {
       await drawnNow(page);
       await page.waitForTimeout(100);
       await overlaps(page, chart, problems);
+      await faintCells(page, chart, problems);
       const marks = await chart.evaluate(marksOf);
       charts[id] = marks;
       const kind = marks.heat || marks.absent ? "heat" : "other";

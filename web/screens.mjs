@@ -116,7 +116,39 @@ export async function clipped(page, problems) {
   }
 }
 
-/* No text of a picture lies on another, or is cut off by its edge. */
+/* What the cells of a map say is read on their colours, in the light and in the dark: 4.5 to 1 at least. */
+export async function faintCells(page, place, problems) {
+  if (!await place.locator(".heatmaplayer image").count()) return;
+  const id = await place.getAttribute("id");
+  for (const theme of ["dark", "light", "system"]) {
+    await page.locator("#theme").selectOption(theme);
+    await page.waitForTimeout(50);
+    const found = await place.evaluate((chart) => {
+      const parts = (text) => (text.startsWith("#")
+        ? (text.length === 4 ? [...text.slice(1)].map((one) => one + one) : text.slice(1).match(/../g)).map((one) => parseInt(one, 16))
+        : text.match(/[\d.]+/g).slice(0, 3).map(Number));
+      const light = (rgb) => rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, one) => sum + part * [0.2126, 0.7152, 0.0722][one], 0);
+      const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+      const { data } = chart.querySelector(".plot");
+      const heat = data.find((one) => one.type === "heatmap");
+      const written = data.find((one) => one.name === "numbers");
+      const drawn = [...chart.querySelectorAll(".textpoint text")].slice(0, written?.x.length ?? 0);
+      const [[, least], [, most]] = heat.colorscale;
+      const [from, to] = [parts(least), parts(most)];
+      const faint = drawn.flatMap((text, one) => {
+        const share = (heat.z[written.y[one]][written.x[one]] - heat.zmin) / (heat.zmax - heat.zmin);
+        const cell = light(from.map((part, at) => part + share * (to[at] - part)));
+        const found = contrast(light(parts(getComputedStyle(text).fill)), cell);
+        return found < 4.5 ? [`'${text.textContent}' has ${found.toFixed(1)} to 1`] : [];
+      });
+      return written && !drawn.length ? ["no number is drawn"] : faint.slice(0, 2);
+    });
+    problems.push(...found.map((one) => `${id}, ${theme}: ${one}`));
+  }
+}
+
+/* No text of a picture lies on another, no name on a mark, and none is cut off by the picture's edge. */
 export async function overlaps(page, place, problems) {
   const found = await place.evaluate((whole) => {
     const boxes = (selector, kind) => [...whole.querySelectorAll(selector)].filter((text) => text.textContent.trim())
@@ -128,9 +160,13 @@ export async function overlaps(page, place, problems) {
       ...boxes(".annotation-text", "name"), ...boxes(".xtitle, .ytitle", "title"), ...boxes(".xtick text, .ytick text", "tick"),
       ...boxes("figure.machine svg text, svg[role=img] text", "machine"),
     ];
+    const marks = [...whole.querySelectorAll(".scatterlayer .points path")].map((mark) => mark.getBoundingClientRect());
+    const onMark = (box) => marks.some((mark) => Math.min(box.right, mark.right) - Math.max(box.left, mark.left) > 2
+      && Math.min(box.bottom, mark.bottom) - Math.max(box.top, mark.top) > 2);
     const edge = whole.querySelector(".main-svg, svg[role=img]")?.getBoundingClientRect();
     const wrong = [];
     texts.forEach((one, position) => {
+      if (one.kind === "name" && onMark(one.box)) wrong.push(`'${one.words}' lies on a mark`);
       if (edge && (one.box.right > edge.right + 1 || one.box.left < edge.left - 1)) wrong.push(`'${one.words}' is cut off`);
       texts.slice(position + 1).forEach((other) => {
         // Numbers of both axes may meet in the corner.

@@ -51,13 +51,25 @@ function absences(grid) {
     {
       type: "scatter", mode: "lines", ...hatch, fill: "toself", hoverinfo: "skip",
       line: { color: colour("soft"), width: 1 }, fillcolor: colour("panel"),
-      fillpattern: { shape: "/", size: 8, fgcolor: colour("soft"), bgcolor: colour("panel") },
+      // Words are read on it.
+      fillpattern: { shape: "/", size: 8, fgcolor: colour("grid"), bgcolor: colour("panel") },
     },
     {
       type: "scatter", mode: "markers+text", ...words, textposition: "middle center", hoverinfo: "text",
       marker: { opacity: 0, size: 20 }, textfont: { color: colour("text"), size: 11 },
     },
   ];
+}
+
+/* What the cells say, each in the colour that is read on its own. */
+function numbers(grid, figure, { zmin, zmax, colorscale: [[, least], [, most]] }) {
+  const all = grid.flatMap((row, y) => row.flatMap((cell, x) => (figure(cell) ? [{ x, y, figure: figure(cell) }] : [])));
+  const of = (value) => readable(zmax > zmin ? Math.min(1, Math.max(0, (value - zmin) / (zmax - zmin))) : 0, least, most);
+  return {
+    type: "scatter", mode: "text", hoverinfo: "skip", name: "numbers", cliponaxis: false,
+    x: all.map(({ x }) => x), y: all.map(({ y }) => y), text: all.map((one) => plain(one.figure[1])),
+    textfont: { size: 14, color: all.map((one) => of(one.figure[0])) },
+  };
 }
 
 function drawHeatMap(view) {
@@ -74,11 +86,8 @@ function drawHeatMap(view) {
   const heat = {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
-    text: each((cell) => plain(figure(cell)?.[1] ?? "")),
     hovertext: each((cell, y, x) => hover(`${name(y, x)}\n${wordsOf(chart, cell).join("\n")}`)),
-    texttemplate: columns.length > 40 ? "" : "%{text}",
     hoverinfo: "text",
-    textfont: { size: 14 },
     // Bandwidths and times have the colours of the matrices above, the more the stronger.
     colorscale: [[0, colour("panel")], [1, colour(statistic.less ? "time" : "rate")]],
     // From 0 on: what differs by less than is seen looks alike.
@@ -86,24 +95,31 @@ function drawHeatMap(view) {
     xgap: 1, ygap: 1,
     colorbar: { title: { text: plain(statistic.unit || "ratio"), side: "right" }, thickness: 14 },
   };
+  const written = columns.length > 40 ? [] : [numbers(grid, figure, heat)];
   const shapes = state.borders ? borders(grid) : [];
   if (view.cursor) shapes.push(cursorShape(view.cursor));
   const plot = view.place.querySelector(".plot");
   plot.style.minWidth = `${Math.min(2400, 150 + columns.length * 44)}px`;
+  // Short names stand level over their columns.
+  const longest = Math.max(...columns.map((one) => chart.columns[one].length));
+  const tickangle = longest * LETTER < (plot.clientWidth - 150) / columns.length ? 0 : "auto";
   const names = (list, kept) => ({
     tickmode: "array", tickvals: kept.map((_, position) => position), ticktext: kept.map((one) => plain(list[one])), showgrid: false,
   });
-  paint(plot, [heat, ...absences(grid)], {
+  paint(plot, [heat, ...written, ...absences(grid)], {
     height: Math.min(1600, 130 + rows.length * 34),
     margin: { l: 60, r: 8, t: 60, b: 8 },
     shapes,
-    xaxis: axis(chart.column_title, { ...names(chart.columns, columns), side: "top", range: [-0.5, columns.length - 0.5] }),
+    xaxis: axis(chart.column_title, { ...names(chart.columns, columns), side: "top", tickangle, range: [-0.5, columns.length - 0.5] }),
     yaxis: axis(chart.row_title, { ...names(chart.rows, rows), range: [rows.length - 0.5, -0.5] }),
   });
   const reasons = new Set(state.layer.cells.filter((cell) => cell.absent).map((cell) => cell.absent[1]));
   const told = [...reasons].sort((one, next) => one - next)
     .map((reason) => element("p", { textContent: `(${reason + 1}) ${chart.reasons[reason]}` }));
   if (grid.flat().some((cell) => !cell)) told.push(element("p", { textContent: `Blank: ${chart.blank ?? NO_CASE}.` }));
+  if (grid.flat().some((cell) => cell && !cell.absent && !figure(cell))) {
+    told.push(element("p", { textContent: `No number: ${statistic.blank ?? "it is not known there"}.` }));
+  }
   if (grid.flat().some((cell) => figure(cell)?.[1].endsWith("!"))) told.push(element("p", { textContent: "!: something disturbed every sample." }));
   view.place.querySelector(".reasons").replaceChildren(...told);
 }

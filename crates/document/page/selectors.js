@@ -9,6 +9,8 @@ function weight(chart, layer) {
 }
 
 function firstLayer(chart) {
+  const told = chart.layers.find((layer) => chart.first?.every((option, position) => option === layer.choice[position]));
+  if (told) return told;
   let [best, most] = [chart.layers[0], weight(chart, chart.layers[0])];
   for (const layer of chart.layers.slice(1)) {
     const next = weight(chart, layer);
@@ -54,7 +56,8 @@ function makeSelectors(view) {
     }));
   }
   if (chart.groups) {
-    lists.push(check(`borders of the ${chart.groups}es`, state.borders, (borders) => {
+    const plural = chart.groups.endsWith("s") ? "es" : "s";
+    lists.push(check(`borders of the ${chart.groups}${plural}`, state.borders, (borders) => {
       state.borders = borders;
       view.draw();
     }));

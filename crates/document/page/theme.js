@@ -10,6 +10,24 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+/* Red, green and blue of `#rgb` or `#rrggbb`. */
+function parts(hex) {
+  const digits = hex.length === 4 ? [...hex.slice(1)].map((one) => one + one).join("") : hex.slice(1);
+  return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+}
+
+function luminance(rgb) {
+  const [red, green, blue] = rgb.map((part) => (part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/* Black or white, whichever is read better on a colour so far from one to another: 4.5 to 1 at least on any. */
+function readable(share, from, to) {
+  const [least, most] = [parts(from), parts(to)];
+  const light = luminance(least.map((part, one) => part + share * (most[one] - part)));
+  return (light + 0.05) ** 2 > 1.05 * 0.05 ? "#000" : "#fff";
+}
+
 /* Text that a chart shows as it is: the library reads some markup. */
 function plain(text) {
   return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
