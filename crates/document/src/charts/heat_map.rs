@@ -25,6 +25,8 @@ pub(crate) struct HeatMap {
     reasons: Vec<String>,
     /// Why there is nothing where nothing stands, where that is known.
     blank: Option<String>,
+    /// The layer that is shown before anything is chosen, where it is not the fullest.
+    first: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -33,6 +35,8 @@ struct Statistic {
     unit: &'static str,
     /// Whether less is better.
     less: bool,
+    /// Why cells have no figure of it, where that is known.
+    blank: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -75,8 +79,8 @@ impl HeatMap {
         selectors: &[&'static str],
         statistics: &[(&'static str, &'static str, bool)],
     ) -> Self {
-        let statistics =
-            statistics.iter().map(|&(name, unit, less)| Statistic { name, unit, less }).collect();
+        let statistic = |&(name, unit, less): &_| Statistic { name, unit, less, blank: None };
+        let statistics = statistics.iter().map(statistic).collect();
         Self {
             row_title,
             column_title,
@@ -88,6 +92,7 @@ impl HeatMap {
             layers: Vec::new(),
             reasons: Vec::new(),
             blank: None,
+            first: None,
         }
     }
 
@@ -99,6 +104,23 @@ impl HeatMap {
     /// Why there is nothing where nothing stands.
     pub fn explain_blanks(&mut self, why: Option<String>) {
         self.blank = why;
+    }
+
+    /// Why cells that have other figures have none of this statistic.
+    pub fn explain_statistic(&mut self, name: &str, why: impl Into<String>) {
+        if let Some(statistic) = self.statistics.iter_mut().find(|it| it.name == name) {
+            statistic.blank = Some(why.into());
+        }
+    }
+
+    /// What is shown before anything is chosen.
+    pub fn show_first(&mut self, choice: &[String]) {
+        self.first = Some(self.selectors.choose(choice));
+    }
+
+    /// The first rows, where their order is not that of the cells.
+    pub fn set_rows(&mut self, rows: Vec<String>) {
+        self.rows = rows;
     }
 
     /// The first columns, where their order is not that of the cells.

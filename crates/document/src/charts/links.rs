@@ -20,13 +20,16 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         .collect()
 }
 
+const BACK: &str = "the column's";
+
 fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
         &["Way", "Kernel"],
-        &[("together", gb, false), ("the row's cores", gb, false), ("the column's", gb, false)],
+        &[("together", gb, false), ("the row's cores", gb, false), (BACK, gb, false)],
     );
+    map.explain_statistic(BACK, "one way the cores of the column are idle");
     // Rows come by their numbers: columns as well, so that the diagonal is a package's own memory.
     map.set_columns(packages(links));
     map.explain_blanks(Some("a package on its own memory is under Bandwidth".into()));

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use crate::subject::classes::kernels_and_threads;
 use crate::subject::pairs::row_words;
-use nearfar_model::Class;
+use nearfar_model::{Class, best_pairs};
 
 use super::heat_map::{HeatMap, Place};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
 use crate::table::Cell;
+
+const LOW: &str = "low end of the sum's interval";
+const HIGH: &str = "high end of the sum's interval";
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let gb = Unit::GbPerS.as_str();
@@ -20,8 +23,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         &[
             ("median of the sum", gb, false),
             ("paced: threads x the slowest", gb, false),
-            ("low end of the sum's interval", gb, false),
-            ("high end of the sum's interval", gb, false),
+            (LOW, gb, false),
+            (HIGH, gb, false),
         ],
     );
     let classes = classes(sources);
@@ -45,6 +48,16 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         let others = vec![Some(Figure::paced(&figure.summary)), low, high];
         let class = classes.get(&(cell.row.index, cell.memory_node)).copied();
         map.add_of_group(&place, Cell::Figure(sum), others, class);
+    }
+    for name in [LOW, HIGH] {
+        map.explain_statistic(name, "too few rounds for an interval");
+    }
+    // What the answer above tells is seen first.
+    if let Some(best) = best_pairs(&sources.show.pairs) {
+        let told = best.pairs.iter().filter(|pair| !pair.is_other).map(|pair| pair.cell.threads);
+        if let Some(threads) = told.max() {
+            map.show_first(&[best.kernel.to_string(), threads.to_string()]);
+        }
     }
     Chart::of(
         "pairs-map",

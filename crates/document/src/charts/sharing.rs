@@ -1,7 +1,7 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
 use crate::subject::{Who, measured_beta, place_words};
-use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
+use nearfar_model::{GridPlace, ModelKind, SharedCell, Sharing, SharingCell};
 
 use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
@@ -16,6 +16,23 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     [map(sources, model), factor].into_iter().flatten().collect()
 }
 
+const BETA: &str = "beta: far / both";
+const MODELLED: &str = "both by the model";
+
+/// Why cells have no figure by the model.
+fn why_not_modelled(sources: &Sources<'_>, model: Option<&Sharing>) -> String {
+    let unfitted = model.into_iter().flat_map(|model| &model.unfitted);
+    let mut known = sources.unavailable.iter().filter(|it| it.model == ModelKind::Sharing);
+    let why = unfitted.map(|grid| grid.why.clone()).next();
+    why.or_else(|| known.next().map(|it| it.why.to_string())).map_or_else(
+        || {
+            "the law that fits best is too far off where a cell is left out of its fit to say anything"
+                .into()
+        },
+        |why| format!("the model was not fitted: {why}"),
+    )
+}
+
 fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
@@ -25,10 +42,12 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
             ("both groups", gb, false),
             ("near group", gb, false),
             ("far group", gb, false),
-            ("beta: far / both", "", false),
-            ("both by the model", gb, false),
+            (BETA, "", false),
+            (MODELLED, gb, false),
         ],
     );
+    map.explain_statistic(MODELLED, why_not_modelled(sources, model));
+    map.explain_statistic(BETA, "it was not measured of both groups");
     let mut cells: Vec<&SharingCell> = sources.show.sharing.iter().collect();
     cells.sort_by_key(|cell| (cell.place.local_threads, cell.place.remote_threads));
     let mut far: Vec<u32> = cells.iter().map(|cell| cell.place.remote_threads).collect();
@@ -63,27 +82,35 @@ fn factor(model: &Sharing, who: &Who) -> Option<Chart> {
     let x = Axis::new("near threads", Scale::FromZero).marked_at(Ticks::Counts);
     let y = Axis::new("beta: far / both", Scale::FromZero);
     let mut lines = Lines::new(x, y, &["Grid"]);
+    let mut has_line = false;
     for grid in &model.grids {
         let choice = [place_words(&grid.place, who)];
         let mut cells: Vec<&SharedCell> = grid.cells.iter().collect();
         cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
-        for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
+        let of_far = cells.chunk_by(|one, next| one.remote_threads == next.remote_threads);
+        let mut number = 0;
+        for of in of_far {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
             let predicted = |cell: &SharedCell| Some(Figure::ratio(cell.predicted?.beta()));
             let points = of_beta(format!("{far} far"), Style::Points, of, measured_beta);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.
-            lines.add(&choice, points.looking([far as usize; 2]));
-            lines.add(&choice, line.looking([far as usize; 2]));
+            has_line |= line.len() > 0;
+            let is_drawn = points.len() + line.len() > 0;
+            lines.add(&choice, points.looking([number; 2]));
+            lines.add(&choice, line.looking([number; 2]));
+            number += usize::from(is_drawn);
         }
     }
     Chart::of(
         "sharing-factor",
         "sharing",
         "The sharing factor beta over threads",
-        "Points are measured, lines the model's: the far group's part of the bandwidth \
-                      that both groups reach, against the near threads, for each number of far \
-                      threads. 0.5 is an equal split.",
+        format!(
+            "Points are measured{}: the far group's part of the bandwidth that both groups reach, \
+             against the near threads, for each number of far threads. 0.5 is an equal split.",
+            if has_line { ", lines the model's" } else { "" }
+        ),
         Plot::Lines(lines),
     )
 }
