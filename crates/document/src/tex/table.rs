@@ -130,7 +130,8 @@ impl Shades {
                 _ => None,
             })
             .collect();
-        let least = values.iter().copied().min_by(f64::total_cmp)?;
+        // From 0 on, as on the page: what differs by less than is seen looks alike.
+        let least = values.iter().copied().min_by(f64::total_cmp)?.min(0.0);
         let most = values.iter().copied().max_by(f64::total_cmp)?;
         (is_grid && most > least).then_some(Self { least, most })
     }
