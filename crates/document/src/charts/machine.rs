@@ -4,13 +4,13 @@
 use nearfar_model::{LinkFigures, PlacedCell};
 
 use crate::subject::machine::Topology;
-use nearfar_machine::{CpuSet, GroupBy, Initiator, MemoryNode};
+use nearfar_machine::{CpuSet, GroupBy, Initiator, MemoryKind, MemoryNode};
 use nearfar_record::Way;
-use nearfar_units::{Bytes, excerpt_of};
+use nearfar_units::Bytes;
 use serde::Serialize;
 
 use super::cache_domains::{CORE, LINE, MOST_CORES, ROW, drawn_domains};
-use super::drawn_devices::{DrawnDevice, drawn_devices};
+use super::drawn_devices::{DEVICE_HEIGHT, DrawnDevice, caption, drawn_devices};
 use crate::figure::Figure;
 use crate::subject::Sources;
 
@@ -21,6 +21,8 @@ pub(crate) struct MachineDrawing {
     height: f64,
     /// What it shows, for those who do not see it.
     alternative: String,
+    /// What its lines are.
+    caption: String,
     boxes: Vec<DrawnBox>,
     lines: Vec<DrawnLine>,
     texts: Vec<DrawnText>,
@@ -40,13 +42,13 @@ struct DrawnBox {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct DrawnLine {
-    x1: f64,
-    y1: f64,
-    x2: f64,
-    y2: f64,
-    width: f64,
-    title: String,
+pub(super) struct DrawnLine {
+    pub x1: f64,
+    pub y1: f64,
+    pub x2: f64,
+    pub y2: f64,
+    pub width: f64,
+    pub title: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -59,15 +61,11 @@ struct DrawnText {
 
 /// More are not told apart in a drawing.
 const MOST_INITIATORS: usize = 64;
-const INITIATOR_WIDTH: f64 = 216.0;
-/// Letters of a device's name that fit beside a bandwidth.
-const MOST_LETTERS: usize = 18;
+pub(super) const INITIATOR_WIDTH: f64 = 216.0;
 const GAP: f64 = 12.0;
 const WIDEST_LINE: f64 = 18.0;
 /// A memory node with the line to it.
 const NODE_HEIGHT: f64 = LINE * 3.7 + 6.0;
-/// A device with the line to it.
-const DEVICE_HEIGHT: f64 = LINE * 1.5 + 10.0;
 
 /// The drawing, or `None` of a machine with no initiator or too many.
 pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
@@ -110,6 +108,7 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     let titles = elsewhere.map(|device| device.title.clone()).collect();
     bottom = drawing.boxes_in_rows("device", titles, bottom + GAP);
     drawing.height = bottom + GAP;
+    drawing.caption = caption(&devices);
     drawing.alternative = format!(
         "{} packages, {} groups of CPUs, {} memory nodes and {} devices. Lines are as wide as the \
          bandwidth that was measured over them, which is written beside them.",
@@ -199,7 +198,7 @@ fn best_pair<'a>(
     best.map(|(cell, bandwidth)| (cell, Figure::sum(bandwidth)))
 }
 
-fn line_width(gb_per_s: f64, scale: f64) -> f64 {
+pub(super) fn line_width(gb_per_s: f64, scale: f64) -> f64 {
     if scale > 0.0 && gb_per_s.is_finite() {
         (WIDEST_LINE * gb_per_s / scale).clamp(1.0, WIDEST_LINE)
     } else {
@@ -213,13 +212,28 @@ fn node_title(node: &MemoryNode) -> String {
     format!("node {}: {}, {size}", node.os_index, node.kind)
 }
 
+/// What a node is in a few letters, which its box has room for.
+fn node_words(node: &MemoryNode) -> String {
+    let size = node.memory_bytes.map(|it| Bytes(it).to_string());
+    match (node.kind, size) {
+        (MemoryKind::Unknown, None) => "size not known".into(),
+        (MemoryKind::Unknown, Some(size)) => size,
+        (kind, None) => kind.to_string(),
+        (kind, Some(size)) => format!("{kind}, {size}"),
+    }
+}
+
 impl MachineDrawing {
-    fn add_box(&mut self, class: &'static str, [x, y, width, height]: [f64; 4], title: String) {
+    pub fn add_box(&mut self, class: &'static str, [x, y, width, height]: [f64; 4], title: String) {
         self.boxes.push(DrawnBox { class, x, y, width, height, title });
     }
 
-    fn add_text(&mut self, class: &'static str, x: f64, y: f64, text: String) {
+    pub fn add_text(&mut self, class: &'static str, x: f64, y: f64, text: String) {
         self.texts.push(DrawnText { class, x, y, text });
+    }
+
+    pub(super) fn add_line(&mut self, line: DrawnLine) {
+        self.lines.push(line);
     }
 
     fn initiator(
@@ -254,9 +268,8 @@ impl MachineDrawing {
         for (position, node) in nodes.into_iter().enumerate() {
             self.own_node(sources, initiator, node, [x, top], position, scale);
         }
-        for (position, device) in own_devices(devices, initiator).enumerate() {
-            self.own_device(device, [x, below + position as f64 * DEVICE_HEIGHT], scale);
-        }
+        let own = own_nodes(topo, initiator);
+        self.own_devices(own_devices(devices, initiator).collect(), &own, [x, below], scale);
     }
 
     /// An initiator's own memory and the line to it, two in a row.
@@ -292,13 +305,11 @@ impl MachineDrawing {
         let left = x + 6.0 + column * half;
         let top = y + row * NODE_HEIGHT;
         let (middle, below) = (left + 16.0, top + LINE * 1.5);
-        self.lines.push(DrawnLine { x1: middle, y1: top, x2: middle, y2: below, width, title });
+        self.add_line(DrawnLine { x1: middle, y1: top, x2: middle, y2: below, width, title });
         self.add_text("small", middle + 14.0, top + LINE, label);
-        let size =
-            node.memory_bytes.map_or_else(|| "size not known".into(), |it| Bytes(it).to_string());
         self.add_box("memory", [left, below, half - 2.0, LINE * 2.2], node_title(node));
         self.add_text("small", left + 5.0, below + LINE * 0.9, format!("node {}", node.os_index));
-        self.add_text("small", left + 5.0, below + LINE * 1.8, format!("{}, {size}", node.kind));
+        self.add_text("small", left + 5.0, below + LINE * 1.8, node_words(node));
     }
 
     /// Nodes that are no initiator's own.
@@ -309,21 +320,6 @@ impl MachineDrawing {
         let free: Vec<&MemoryNode> =
             topo.machine.nodes.iter().filter(|node| !is_own(node)).collect();
         self.boxes_in_rows("memory", free.into_iter().map(node_title).collect(), top)
-    }
-
-    /// A device below the memory that it is next to, and the line to it.
-    fn own_device(&mut self, device: &DrawnDevice, [x, y]: [f64; 2], scale: f64) {
-        let (middle, top) = (x + 22.0, y + 8.0);
-        let words = device.copies.as_ref().map(|it| format!("copies to it {}", it.words()));
-        let title = words.unwrap_or_else(|| "copies to it were not measured".into());
-        let width = device.copies.as_ref().map_or(1.0, |it| line_width(it.value, scale));
-        self.lines.push(DrawnLine { x1: middle, y1: y - 4.0, x2: middle, y2: top, width, title });
-        let wide = INITIATOR_WIDTH - 14.0;
-        self.add_box("device", [x + 6.0, top, wide, LINE * 1.5], device.title.clone());
-        let rate = device.copies.as_ref().map(|it| format!(", {} {}", it.text, it.unit.as_str()));
-        let label =
-            format!("{}{}", excerpt_of(&device.label, MOST_LETTERS), rate.unwrap_or_default());
-        self.add_text("small", x + 12.0, top + LINE, label);
     }
 
     fn boxes_in_rows(&mut self, class: &'static str, titles: Vec<String>, mut top: f64) -> f64 {
@@ -367,10 +363,10 @@ impl MachineDrawing {
                 let y = top + LINE * 1.8;
                 let width = line_width(most, scale);
                 self.add_text("middle", f64::midpoint(x1, x2), top + LINE * 0.8, label.join(", "));
-                self.lines.push(DrawnLine { x1, y1: y, x2, y2: y, width, title });
+                self.add_line(DrawnLine { x1, y1: y, x2, y2: y, width, title });
                 for x in [x1, x2] {
                     let title = String::new();
-                    self.lines.push(DrawnLine {
+                    self.add_line(DrawnLine {
                         x1: x,
                         y1: y - 8.0,
                         x2: x,
@@ -452,6 +448,23 @@ mod tests {
             let [node] = nodes.as_slice() else { panic!("{nodes:?}") };
             assert!(device.title.contains(&format!("at {node}")), "{} {node}", device.title);
         }
+        // Each is joined to its node by a line that no other box lies on.
+        let devices = of("device");
+        for device in &devices {
+            let joins = drawing.lines.iter().filter(|line| {
+                line.title.starts_with("copies of")
+                    && (line.y2 - device.y).abs() < 0.5
+                    && (device.x..device.x + device.width).contains(&line.x1)
+            });
+            let [line] = joins.collect::<Vec<_>>()[..] else { panic!("{}", device.title) };
+            let is_node = |it: &&DrawnBox| (it.y + it.height - line.y1).abs() < 0.5;
+            assert!(of("memory").into_iter().any(|it| is_node(&it)), "{}", device.title);
+            let crossed = devices.iter().filter(|it| {
+                it.y > line.y1 && it.y < line.y2 && it.x < line.x1 && line.x1 < it.x + it.width
+            });
+            assert_eq!(crossed.count(), 0, "{}", device.title);
+        }
+        assert!(drawing.caption.contains("copies to it"), "{}", drawing.caption);
         let rates = drawing.texts.iter().filter(|it| it.text.starts_with("cuda"));
         assert_eq!(rates.filter(|it| it.text.ends_with(" GB/s")).count(), 4);
     }
