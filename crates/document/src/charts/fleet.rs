@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_fleet::{FleetComparison, FleetDrift, FleetGroup, FleetMachine, VerdictKind};
+use nearfar_fleet::{
+    FleetCell, FleetComparison, FleetDrift, FleetGroup, FleetMachine, VerdictKind,
+};
 
 use super::heat_map::HeatMap;
 use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
@@ -61,10 +63,22 @@ fn below(ratio: f64) -> f64 {
     100.0 * (1.0 - ratio)
 }
 
+/// Short enough for a column.
+fn place(cell: &FleetCell) -> String {
+    match (cell.from, cell.to) {
+        (Some(from), Some(to)) => format!("{from}→{to}"),
+        _ => cell.place_words(),
+    }
+}
+
 fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Option<Chart> {
     let of_all = machines.len();
     let machines = &machines[..of_all.min(MOST_ROWS)];
-    let mut map = HeatMap::new(["machine", "cell"], &["Cells"], &[("below its peers", "%", true)]);
+    let mut map = HeatMap::new(
+        ["machine", "who accesses → node of the memory"],
+        &["Cells"],
+        &[("below its peers", "%", true)],
+    );
     let mut series: Vec<&str> = Vec::new();
     for &cell in cells {
         if !series.contains(&group.cells[cell].series.as_str()) {
@@ -75,7 +89,7 @@ fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Optio
     for name in series {
         let of_series: Vec<usize> =
             cells.iter().copied().filter(|&cell| group.cells[cell].series == name).collect();
-        let columns = of_series.iter().map(|&cell| group.cells[cell].place_words()).collect();
+        let columns = of_series.iter().map(|&cell| place(&group.cells[cell])).collect();
         let figures = |row: usize, column: usize| {
             let ratio = machines[row].cells[of_series[column]];
             ratio.is_finite().then(|| Figure::new(below(ratio), None, Unit::One))
@@ -89,8 +103,8 @@ fn map(group: &FleetGroup, machines: &[&FleetMachine], cells: &[usize]) -> Optio
         "Machines by cells: how far below the peers' median",
         format!(
             "A row for each of {} of {of_all} machines of kind {}, those that fall short most, on top \
-             the first; a column for each pair of CPUs and memory node. The darker, the further below \
-             the median of all.",
+             the first; a column for each pair: 0→1 is what the CPUs of initiator 0 do with the memory of \
+             node 1. The darker, the further below the median of all.",
             machines.len(),
             group.id
         ),

@@ -118,7 +118,15 @@ fn machines(found: &FleetComparison) -> Table {
         ]
     };
     let columns = Column::all(
-        ["machine", "verdict", "of its peers' median", "what", "kind", "measured", "record"],
+        [
+            "machine",
+            "verdict",
+            "all cells, of its peers' medians",
+            "what falls short most",
+            "kind",
+            "measured",
+            "record",
+        ],
         [WORDS, WORDS, ONE, WORDS, WORDS, WORDS, WORDS],
     );
     let ordered = by_effect(found);
