@@ -63,3 +63,20 @@ fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
         Plot::Lines(lines),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Tone;
+
+    /// A colour that the page lacks is the library's in the plot, and black in the legend.
+    #[test]
+    fn each_verdict_has_its_colour_in_each_theme() {
+        let style = include_str!("../../page/page.css");
+        for verdict in Verdict::ALL {
+            let name = serde_json::to_value(Tone::from(verdict)).unwrap();
+            let colour = format!("--{}: #", name.as_str().unwrap());
+            assert_eq!(style.matches(&colour).count(), 3, "{colour}");
+        }
+    }
+}

@@ -91,3 +91,32 @@ fn classes(sources: &Sources<'_>) -> HashMap<(u32, u32), usize> {
     };
     sets.flat_map(|set| &set.classes).flat_map(of_class).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
+    use nearfar_record::{Experiment, Inputs, Suite};
+
+    use super::*;
+
+    /// The map begins with the figures that stand above it.
+    #[test]
+    fn what_the_answer_tells_is_shown_first() {
+        for (machine, told) in [("xeon-8568-cxl", ["load", "48"]), ("amd-2p", ["triad", "4"])] {
+            let inputs = suite_inputs(Suite::Standard);
+            let inputs = Inputs { experiments: vec![Experiment::Pairs], ..inputs };
+            let record = simulate(&read_machine(machine).unwrap(), inputs, true).unwrap();
+            let sources = Sources::new(&record, &ModelChoices::default());
+            let map = serde_json::to_value(&charts(&sources)[0]).unwrap();
+            let layers = map["layers"].as_array().unwrap();
+            assert!(layers.iter().any(|layer| layer["choice"] == map["first"]), "{machine}");
+            for (selector, told) in told.into_iter().enumerate() {
+                let options = map["selectors"][selector]["options"].as_array().unwrap();
+                let position = options.iter().position(|option| option == told).unwrap();
+                assert_eq!(map["first"][selector], position, "{machine}");
+            }
+        }
+    }
+}
