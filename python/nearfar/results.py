@@ -3944,6 +3944,15 @@ class PlacePath:
 
 
 @dataclass(frozen=True)
+class PlaceOwnPath:
+    """What an initiator asks of its own memory, where others reach more of that memory and it reaches others'."""
+
+    part: Literal["own_path"]
+    initiator: int
+    memory_node: int
+
+
+@dataclass(frozen=True)
 class UncomparedCase:
     """A case that is not compared."""
 
@@ -5411,7 +5420,7 @@ CaseStanding = Union[CaseStandingRefused, CaseStandingOmitted, Literal["measured
 ComparedCase = Union[ComparedCase0, ComparedCase1, ComparedCase2]
 ComparedGroup = Literal["memory", "unbound", "cores", "access_times"]
 ComparedRole = Union[ComparedRole0, ComparedRole1, ComparedRole2]
-Place = Union[PlaceMemory, PlaceInitiator, PlaceCpuGroup, PlacePackageLink, PlacePackageToPackage, PlaceInitiatorToPackage, PlacePath]
+Place = Union[PlaceMemory, PlaceInitiator, PlaceCpuGroup, PlacePackageLink, PlacePackageToPackage, PlaceInitiatorToPackage, PlacePath, PlaceOwnPath]
 RoleThreads = Literal["one", "all"]
 CompareVerdict = Literal["worse", "better", "unclear", "same"]
 AlphaKind = Literal["given", "absolute", "relative"]

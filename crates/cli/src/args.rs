@@ -113,7 +113,7 @@ pub enum Command {
     Serve(Box<ServeArguments>),
     /// Show a record in tables
     #[command(
-        after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
+        after_help = "Examples:\n  nearfar show r.jsonl\n  nearfar show                    the newest record of this host"
     )]
     Show(Box<ShowArguments>),
     /// The records of a folder, the newest first
@@ -318,7 +318,7 @@ pub struct ShowArguments {
     #[arg(long)]
     pub full: bool,
     /// Print JSON (docs/schema/nearfar.show-3.json)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["experiment", "remarks"])]
     pub json: bool,
 }
 

@@ -162,14 +162,15 @@ pub fn exchanges(figures: &RecordFigures<'_>) -> Result<Exchanges, Inapplicable>
 }
 
 fn no_times(figures: &RecordFigures<'_>, pairs: &[HandOverFigures]) -> Inapplicable {
-    let without = Inapplicable::without(figures.record(), Experiment::Exchange);
     if !pairs.iter().filter_map(|it| it.time.as_ref()).any(|time| time.only_disturbed) {
-        return without;
+        return Inapplicable::without(figures.record(), Experiment::Exchange);
     }
     let why = "in every window one of the two CPUs ran something else, so that times are of waiting for it \
                and not of a hand-over; measure on idle CPUs"
         .into();
-    Inapplicable { why, ..without }
+    // To go on with the record would add nothing.
+    let remedy = Some("nearfar characterize --only exchange --out FILE".into());
+    Inapplicable { why, remedy }
 }
 
 /// By both CPUs: how they lie, and the time; without pairs of which every window was disturbed, which wait

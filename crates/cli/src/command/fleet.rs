@@ -4,6 +4,7 @@ use std::path::absolute;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::Parser;
 use nearfar_document::{fleet_answer, fleet_drift_answer};
 use nearfar_fleet::{
     Engine, FleetChoices, FleetComparison, FleetDrift, Launch, MANIFEST_SCHEMA, MachineName,
@@ -15,7 +16,7 @@ use nearfar_units::format_duration;
 use super::fleet_report;
 use super::run_member::name_of_this_machine;
 use crate::args::{
-    FleetCommand, FleetCompareArguments, FleetDriftArguments, FleetPlanArguments,
+    Arguments, FleetCommand, FleetCompareArguments, FleetDriftArguments, FleetPlanArguments,
     FleetVerdictArguments,
 };
 use crate::exit_status::ExitStatus;
@@ -51,6 +52,7 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     if let Some(budget) = arguments.budget.filter(|budget| budget.as_secs() == 0) {
         bail!("--budget {}: give each machine a second or more", format_duration(budget));
     }
+    check_arguments(&arguments.arguments)?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
     let path = RunFolder::new(folder.as_ref()).manifest();
     let planned = Manifest::read_at(&path).with_context(|| path.display().to_string())?;
@@ -105,6 +107,20 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     };
     output::print(&launch.text())?;
     Ok(ExitStatus::Done)
+}
+
+/// Refuses what every machine would refuse.
+fn check_arguments(of_task: &[String]) -> anyhow::Result<()> {
+    // As each machine is told, so that these are not given twice.
+    let words = ["nearfar", "characterize", "--run", "DIR", "--machine", "n1"];
+    let words = words.map(String::from).into_iter();
+    let parsed = Arguments::try_parse_from(words.chain(of_task.iter().cloned()));
+    let refused = parsed.err().map(|error| error.to_string());
+    if let Some(first) = refused.as_deref().and_then(|text| text.lines().next()) {
+        let why = first.trim_start_matches("error: ");
+        bail!("behind --: {why}; give arguments of `nearfar characterize`");
+    }
+    Ok(())
 }
 
 /// What a machine of a run is told beside where it writes.

@@ -226,7 +226,7 @@ fn again(found: &FleetComparison) -> Option<String> {
     let engine = found.engine.map_or("ENGINE", nearfar_fleet::Engine::as_str);
     (!names.is_empty()).then(|| {
         format!(
-            "nearfar fleet plan --run {} --engine {engine} --machines {}",
+            "nearfar fleet plan --run {} --engine {engine} --machines {} | sh",
             shell_word(&found.folder),
             shell_word(&fold_hosts(names))
         )

@@ -395,7 +395,7 @@ fn usable_words(curve: &LoadedCurve) -> String {
         Ok(usable) => {
             format!("{USABLE_RISE} times the idle time at {}", Figure::of(usable).words())
         }
-        Err(why) => format!("no usable bandwidth ({why})"),
+        Err(why) => format!("usable bandwidth not known ({why})"),
     }
 }
 

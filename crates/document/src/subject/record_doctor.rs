@@ -4,7 +4,7 @@
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
     FEWEST_ROUNDS, FLOOR, MemoryLimit, Normality, NotCompared, NotHeld, RecordFigures, Twins,
-    Unmeasured, measuring_command, memory_limit, normality, twins, unmeasured,
+    Unmeasured, command_on, measuring_command, memory_limit, normality, twins, unmeasured,
 };
 use nearfar_record::{Check, Experiment, Record, Standing, Suite};
 use nearfar_units::BytesPerSecond;
@@ -177,7 +177,7 @@ fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
         ),
         NotCompared::NoFigure => (
             format!("{cells} cells have no figure: they were refused or moved no bytes"),
-            "see why with `nearfar show`".into(),
+            format!("see why with `{}`", command_on(record, "show", "--full")),
         ),
         NotCompared::NoTwin if record.header.machine.nodes.len() < 2 => (
             "the machine has one memory node, and no cell has a twin".into(),

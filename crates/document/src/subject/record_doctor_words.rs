@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nearfar_machine::GroupBy;
 use nearfar_model::{
     Against, Between, HiddenLevel, Place, Shortfall, Unmeasured, Unsteadiness, WhyUnmeasured,
-    resuming_command,
+    command_on, resuming_command,
 };
 use nearfar_record::Record;
 use nearfar_units::format_significant;
@@ -124,9 +124,11 @@ pub(crate) fn unmeasured_words(missing: &Unmeasured) -> String {
 pub(crate) fn unmeasured_remedy(record: &Record, missing: &Unmeasured) -> String {
     match missing.why {
         WhyUnmeasured::Refused { .. } => {
-            "these cells were not compared; `nearfar show` lists them, `nearfar doctor` says what \
-             can be done"
-                .into()
+            let show = command_on(record, "show", "--full");
+            format!(
+                "these cells were not compared; `{show}` lists them, and `nearfar doctor` on the machine \
+                 itself says what can be done"
+            )
         }
         WhyUnmeasured::NoSample => format!(
             "these cells were not compared; measure the rest with `{}`",
@@ -134,7 +136,8 @@ pub(crate) fn unmeasured_remedy(record: &Record, missing: &Unmeasured) -> String
         ),
         WhyUnmeasured::NoBytes => "these cells were not compared; measure longer windows".into(),
         WhyUnmeasured::NotPlanned => {
-            "the node was not compared; see with `nearfar show` what was asked for".into()
+            let show = command_on(record, "show", "--full");
+            format!("the node was not compared; see with `{show}` what was asked for")
         }
     }
 }

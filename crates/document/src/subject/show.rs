@@ -283,7 +283,7 @@ pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)
         false => format!("`{}` goes on", resuming_command(record)),
     };
     let Some(finished) = &record.finished else {
-        let why = format!("the program was killed while measuring; {goes_on}");
+        let why = format!("the program was killed while measuring, or still measures; {goes_on}");
         return Some(("unfinished: ", why));
     };
     let signal = finished.interrupted_by?;
@@ -304,9 +304,17 @@ fn health_part(health: &Health, record: &Record) -> Part {
         Standing::Unknown => Emphasis::Plain,
     };
     let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
-    let worst = worst.map_or_else(String::new, |check| format!(": {}", check.finding));
     let remarks = command_on(record, "show", "--remarks");
-    let words = format!("{}{worst} ({remarks})", health.answer);
+    let wrong = health.found.iter().filter(|check| check.standing == Standing::Failed).count();
+    let (answer, notes) = match health.answer.split_once(';') {
+        Some((answer, notes)) => (answer, format!(";{notes}")),
+        None => (health.answer.as_str(), String::new()),
+    };
+    let worst = worst.map_or_else(String::new, |check| {
+        let first = if wrong > 1 { ", first" } else { "" };
+        format!("{first}: {}", check.finding)
+    });
+    let words = format!("{answer}{worst}{notes} ({remarks})");
     Part::Words { first: "Health: ".into(), words, emphasis }
 }
 

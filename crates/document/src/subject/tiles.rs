@@ -182,7 +182,17 @@ fn ratio_tile([bandwidth, latency]: [Option<&RatioSpan>; 2], who: &Who) -> Optio
     let note = bandwidth
         .and_then(|span| worst(span, " of the bandwidth"))
         .or_else(|| latency.and_then(|span| worst(span, " times the latency")));
-    let note = note.map_or_else(String::new, |note| format!("worst {note}"));
+    // Of two the middle is one of them.
+    let two =
+        bandwidth.filter(|span| span.pairs == 2 && span.worst.ends()[1] < span.best.ends()[0]);
+    let note = match (two, note) {
+        (Some(span), _) => {
+            let [worst, best] = [&span.worst, &span.best].map(|it| Figure::of(it).text);
+            format!("{worst} and {best} of the bandwidth, by pair")
+        }
+        (None, Some(note)) => format!("worst {note}"),
+        (None, None) => String::new(),
+    };
     (!values.is_empty()).then(|| Tile::new(TileKind::Ratio, "Remote / local", values, note))
 }
 

@@ -2,6 +2,7 @@
 
 use nearfar_machine::MemoryAttribute;
 use nearfar_model::{MeasuredAttribute, MemoryAttributes};
+use nearfar_units::shell_path;
 use serde::Serialize;
 
 use crate::answer::{Answer, Part, Shown};
@@ -60,7 +61,7 @@ impl TopologyExport {
             format!("left out of the topology, which claimed other values: {replaced}")
         });
         let said = unmeasured.chain(replaced).map(|words| Part::words("", words));
-        let file = &self.file;
+        let file = &shell_path(&self.file);
         let look = (format!("lstopo -i {file} --memattrs"), "shows them".into());
         // Of another machine hwloc would bind to what is not here.
         let is_own = self.topology == ExportedTopology::Live && !self.is_simulated;
@@ -72,7 +73,8 @@ impl TopologyExport {
             (command, "binds a program by them".into())
         });
         let record = &self.record;
-        let first = format!("{file}: {topology}, with memory attributes by {record}{simulated}");
+        let first =
+            format!("{}: {topology}, with memory attributes by {record}{simulated}", self.file);
         Answer::saying(first)
             .and_table(table, usize::MAX)
             .and_gap()
