@@ -53,6 +53,8 @@ class ClassFigure:
     """Best value of the class's pairs, useful bytes."""
     min_gb_per_s: float
     """Lowest best value of the class's pairs, useful bytes."""
+    only_disturbed: bool
+    """Whether something disturbed every sample of one of these pairs."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use nearfar_machine::Initiator;
 use nearfar_record::{
-    Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
+    Aggregate, CaseSummary, Chase, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages,
+    Part,
 };
 use nearfar_stats::{Estimate as Median, estimate_median};
 use nearfar_units::Nanoseconds;
@@ -62,6 +63,11 @@ pub struct Translation {
 }
 
 impl ChaseFigures {
+    /// Whether caches answered a part of the accesses, so that memory alone takes longer.
+    pub fn is_short(&self) -> bool {
+        self.case.llc_multiple.is_some_and(|multiple| multiple < Chase::LEAST_LLC_MULTIPLE)
+    }
+
     /// Whether the node is one of the initiator's own.
     pub(crate) fn is_local(&self, initiators: &[Initiator]) -> bool {
         let own = initiators.iter().find(|it| it.index == self.place.initiator);

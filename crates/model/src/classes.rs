@@ -141,6 +141,8 @@ pub struct ClassFigure {
     /// Lowest best value of the class's pairs, useful bytes.
     #[serde(rename = "min_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub min: f64,
+    /// Whether something disturbed every sample of one of these pairs.
+    pub only_disturbed: bool,
 }
 
 /// The best of many rounds may be above what memory carries by so much.
@@ -442,7 +444,7 @@ fn add_others(sets: &mut [ClassSet], matrix: &Pairs, rule: &ClassRule, most: &BT
     }
     /// Set and class, the kernel's number in the plan, whether at all cores.
     type Key = ((usize, usize), usize, bool);
-    let mut figures: BTreeMap<Key, (f64, f64)> = BTreeMap::new();
+    let mut figures: BTreeMap<Key, (f64, f64, bool)> = BTreeMap::new();
     for (cpu_group, node, kernel, threads, cell) in matrix.cells() {
         let one = threads == 1;
         let (Some(&class), true) =
@@ -453,16 +455,19 @@ fn add_others(sets: &mut [ClassSet], matrix: &Pairs, rule: &ClassRule, most: &BT
         let Some(figure) = best_figure(cell, rule) else { continue };
         let order = matrix.kernels.iter().position(|name| name == kernel).unwrap_or(usize::MAX);
         let best = figure.summary.best_sum;
-        let (high, low) = figures.entry((class, order, !one)).or_insert((best, best));
+        let (high, low, disturbed) =
+            figures.entry((class, order, !one)).or_insert((best, best, false));
         *high = high.max(best);
         *low = low.min(best);
+        *disturbed |= figure.summary.only_disturbed;
     }
-    for (((set, number), order, all), (max, min)) in figures {
+    for (((set, number), order, all), (max, min, only_disturbed)) in figures {
         let Some(kernel) = matrix.kernels.get(order) else { continue };
         let threads = if all { ThreadChoice::All } else { ThreadChoice::Count(1) };
         let judged = rule.threads == threads && rule.kernels == std::slice::from_ref(kernel);
         if !judged {
-            let figure = ClassFigure { kernel: kernel.clone(), threads, max, min };
+            let kernel = kernel.clone();
+            let figure = ClassFigure { kernel, threads, max, min, only_disturbed };
             sets[set].classes[number].others.push(figure);
         }
     }

@@ -358,7 +358,10 @@ fn others(model: &Classes) -> (Option<Table>, Option<String>) {
     }
     let cell = |class: &Class, of: Kind<'_>| {
         let figure = class.others.iter().find(|figure| kind(figure) == of);
-        figure.map_or(Cell::Empty, |it| Cell::text(range_words(it.max, it.min)))
+        figure.map_or(Cell::Empty, |it| {
+            let mark = if it.only_disturbed { "!" } else { "" };
+            Cell::text(format!("{}{mark}", range_words(it.max, it.min)))
+        })
     };
     let row = |&of: &Kind<'_>| {
         let label = Cell::text(format!("{}, {}", of.0, of.1));
@@ -370,5 +373,8 @@ fn others(model: &Classes) -> (Option<Table>, Option<String>) {
         std::iter::once(Column::words("")).chain(classes),
         kinds.iter().map(row),
     );
-    (Some(table), None)
+    let mut figures = all(model).flat_map(|(_, class)| &class.others);
+    let note =
+        figures.any(|it| it.only_disturbed).then_some("! every sample of a pair was disturbed.");
+    (Some(table.with_notes(note.map(String::from))), None)
 }

@@ -63,7 +63,11 @@ pub(crate) fn bandwidth(sources: &Sources<'_>, best: &BestPairs<'_>) -> Option<T
 pub(crate) fn latency(sources: &Sources<'_>) -> Option<Table> {
     let relations = Relations::new(&sources.record.header.machine);
     let who = &sources.show.measured.who;
-    let cells = idle_matrix(&sources.show.latency).into_iter().map(|chase| {
+    let chases = idle_matrix(&sources.show.latency);
+    let short = chases.iter().filter(|chase| chase.is_short()).count();
+    let note = (short > 0)
+        .then(|| format!("Caches answered a part of {short} of these: memory alone takes longer."));
+    let cells = chases.into_iter().map(|chase| {
         let place = &chase.place;
         let position = relations.position(place.initiator, place.cpu_node, place.memory_node);
         let cell = match latency_cell(chase) {
@@ -74,7 +78,8 @@ pub(crate) fn latency(sources: &Sources<'_>) -> Option<Table> {
         };
         ((place.initiator, place.memory_node), who.label(place.initiator), cell)
     });
-    table("Idle latency, ns: one thread, one access after the other".into(), Unit::Ns, cells)
+    let caption = "Idle latency, ns: one thread, one access after the other";
+    Some(table(caption.into(), Unit::Ns, cells)?.with_notes(note))
 }
 
 /// `load, 16 threads`; `load, all cores of a row` where rows have different numbers.

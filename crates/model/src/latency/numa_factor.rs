@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nearfar_machine::Machine;
-use nearfar_record::{Chase, Estimate, Outcome};
+use nearfar_record::{Estimate, Outcome};
 use nearfar_units::{Nanoseconds, Ratio};
 use serde::Serialize;
 
@@ -112,17 +112,12 @@ fn numa_factor(
         memory_node: place.memory_node,
         is_local,
         time: chase.time.clone(),
-        is_short: is_short(chase),
+        is_short: chase.is_short(),
         factor: factor.into(),
         firmware,
         firmware_error: judged.map(|(error, _)| error),
         is_firmware_wrong: judged.map(|(_, is_wrong)| is_wrong),
     }
-}
-
-/// Whether caches answered a part of a chase.
-fn is_short(chase: &ChaseFigures) -> bool {
-    chase.case.llc_multiple.is_some_and(|multiple| multiple < Chase::LEAST_LLC_MULTIPLE)
 }
 
 /// A chase and its time, which can be divided by.
