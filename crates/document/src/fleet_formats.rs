@@ -32,7 +32,6 @@ fn cells<'a>(
 struct FleetRow<'a> {
     machine: &'a str,
     kind: &'a str,
-    executor: Option<Executor>,
     verdict: VerdictKind,
     measured: &'a str,
     case: &'a str,
@@ -41,13 +40,13 @@ struct FleetRow<'a> {
     of_peers_median: f64,
     from: Option<u32>,
     to: Option<u32>,
+    executor: Option<Executor>,
 }
 
 /// The columns of a run's cells: `figure` is in its row's `unit`, and `from` and `to` are an initiator and a node.
 pub const FLEET_COLUMNS: [FrameColumn; 11] = [
     column("machine", ColumnKind::Text, ""),
     column("kind", ColumnKind::Text, ""),
-    column("executor", ColumnKind::Text, ""),
     column("verdict", ColumnKind::Text, ""),
     column("measured", ColumnKind::Text, ""),
     column("case", ColumnKind::Text, ""),
@@ -56,16 +55,18 @@ pub const FLEET_COLUMNS: [FrameColumn; 11] = [
     column("of_peers_median", ColumnKind::Number, "fraction"),
     column("from", ColumnKind::Integer, ""),
     column("to", ColumnKind::Integer, ""),
+    column("executor", ColumnKind::Text, ""),
 ];
 
 /// A row for each machine and cell that was measured.
 fn rows(found: &FleetComparison) -> impl Iterator<Item = FleetRow<'_>> {
     found.machines.iter().flat_map(|machine| {
         let ratios = machine.cells.iter().filter(|ratio| ratio.is_finite());
-        cells(found, machine).zip(ratios).map(|((cell, figure), ratio)| FleetRow {
+        let executor = found.executor_of(machine);
+        cells(found, machine).zip(ratios).map(move |((cell, figure), ratio)| FleetRow {
             machine: machine.machine.as_str(),
             kind: machine.group.as_deref().unwrap_or_default(),
-            executor: found.executor_of(machine),
+            executor,
             verdict: machine.verdict,
             measured: machine.measured.as_deref().unwrap_or_default(),
             case: &cell.case,

@@ -236,12 +236,17 @@ fn take_group(
     for (member, gains) in members.into_iter().zip(&gains) {
         let mut sums: BTreeMap<MachinePart, (f64, f64)> = BTreeMap::new();
         let statistics = peers.statistics(gains);
-        for (test, statistic) in peers.tests.iter().zip(statistics) {
-            // The statistic holds large deviations down, which would hide how much was lost.
-            let size = peers.ratio(test, gains).ln();
-            if test.part.sort() != PartSort::Cell && statistic.is_finite() && size.is_finite() {
+        for ((test, norm), statistic) in peers.tests.iter().zip(&peers.norms).zip(statistics) {
+            // A mean of cells that are held down tells a large loss of a part as a small one, and gives
+            // the other parts what they have not gained: of a part the median is taken.
+            let effect = match test.part {
+                MachinePart::Machine => statistic - norm.center,
+                _ => peers.ratio(test, gains).ln(),
+            };
+            let is_known = statistic.is_finite() && effect.is_finite();
+            if test.part.sort() != PartSort::Cell && is_known {
                 let sum = sums.entry(test.part.clone()).or_default();
-                *sum = (sum.0 + size, sum.1 + 1.0);
+                *sum = (sum.0 + effect, sum.1 + 1.0);
             }
         }
         let parts = sums.into_iter().map(|(part, (sum, count))| (part, sum / count)).collect();

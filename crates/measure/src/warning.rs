@@ -218,7 +218,7 @@ fn short_chases(record: &Record) -> Option<Warning> {
             ),
             &format!(
                 "--working-set {enough:.0}GiB, where there is so much memory: a chase touches one line in four, and \
-                 by themselves sets end at 2 GiB"
+                 by themselves sets end at 2 GiB and at a quarter of the node's free memory"
             ),
         )
     })

@@ -20,10 +20,6 @@ const READ_WORDS: usize = 4096 / c_ulong::BITS as usize;
 /// get_mempolicy(2) returns within the mode.
 const MODE_FLAGS: c_int = 0b111 << 13;
 
-/// Flags with which a policy can be given back. Relative nodes come back as the nodes that they are
-/// now: given back as relative ones they could be others.
-const KEPT_FLAGS: c_int = libc::MPOL_F_STATIC_NODES | libc::MPOL_F_NUMA_BALANCING;
-
 /// Of Linux 6.9 and later.
 const MPOL_WEIGHTED_INTERLEAVE: c_int = 6;
 
@@ -43,7 +39,7 @@ const MODES: [&str; 7] = [
 pub struct KernelPolicy {
     /// The number of its mode, without the mode flags.
     mode: c_int,
-    /// Those of [`KEPT_FLAGS`] that it has.
+    /// Those of [`MODE_FLAGS`] that it has; with static and relative nodes the nodes are as they were asked for.
     flags: c_int,
     /// Its nodes; empty for modes that name none.
     nodes: NodeSet,
@@ -236,7 +232,7 @@ fn read_policy(
     let mode = get_mempolicy(Some(&mut mask), address, flags, arguments)?;
     Ok(KernelPolicy {
         mode: mode & !MODE_FLAGS,
-        flags: mode & KEPT_FLAGS,
+        flags: mode & MODE_FLAGS,
         nodes: bit_mask::members(&mask),
     })
 }
@@ -281,7 +277,9 @@ mod tests {
     #[test]
     fn a_policy_that_is_given_back_has_its_flags() {
         let nodes = crate::usable_nodes("/".as_ref()).unwrap();
-        for flags in [libc::MPOL_F_STATIC_NODES, libc::MPOL_F_NUMA_BALANCING] {
+        let kinds =
+            [libc::MPOL_F_STATIC_NODES, libc::MPOL_F_RELATIVE_NODES, libc::MPOL_F_NUMA_BALANCING];
+        for flags in kinds {
             let of_user = KernelPolicy { mode: libc::MPOL_BIND, flags, nodes: nodes.clone() };
             let of_thread = || {
                 let given = restore_thread_policy(&of_user);

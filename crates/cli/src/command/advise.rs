@@ -194,7 +194,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
         return Ok(Tried::Nothing(why));
     };
     let placement = Placement::Memory(policy.clone());
-    // What is tried is what the printed command does.
+    // Threads on all cores are printed without CPUs, and tried so.
     let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
     let cpus = cpus.filter(|_| !best.team.is_whole);
     let placed = Placed::at(placement, cpus.as_ref(), true);

@@ -92,7 +92,13 @@ impl Answer<'_> {
         let (fitted, unavailable) =
             ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
         drop(waiting);
-        if fitted.is_empty() && self.record.header.inputs.commands.is_some() {
+        let commands = self.record.header.inputs.commands.as_ref().filter(|_| fitted.is_empty());
+        if commands.is_some_and(|commands| !commands.pressures.is_empty()) {
+            bail!(
+                "the record holds the runs of `profile --pressure`, whose --out has what follows from them"
+            );
+        }
+        if commands.is_some() {
             let file = self.record.file.as_ref();
             let file = file.map_or("RECORD".into(), |it| shell_path(&it.display().to_string()));
             bail!(

@@ -275,8 +275,10 @@ struct Told {
 
 impl Told {
     fn of(arguments: &RunArguments) -> Self {
-        // Behind `--` a program is what is meant.
-        let is_parted = std::env::args_os().any(|word| word == "--");
+        // What stands right behind `--` is meant as a program, and not as the report's file.
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let parting = words.iter().position(|word| word == "--");
+        let is_parted = parting.is_some_and(|at| words[at + 1..] == arguments.command[..]);
         let has_bare_report = matches!(arguments.report, Some(None)) && !is_parted;
         Self { is_quiet: arguments.quiet, has_bare_report, is_full: arguments.full, file: None }
     }

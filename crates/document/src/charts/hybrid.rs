@@ -169,8 +169,8 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
         format!(
             "A line for each share of loads: bandwidth by the model against the share of bytes in the \
              {fast} memory, with one share for all buffers; it jumps where another kind of transfer takes \
-             longest. Marks are measured points, of the shares of loads that pointing at them tells. A star \
-             in the colour of its line is the best placement of a program with that share of loads; one off \
+             longest. Marks are measured points; pointing at one tells its share of loads. A star in the \
+              colour of its line is the best placement of a program with that share of loads; one off \
              its line places what is read and what is written differently."
         ),
         Plot::Lines(lines),

@@ -29,7 +29,7 @@ fn why_not_modelled(sources: &Sources<'_>, model: Option<&Sharing>) -> String {
             "the law that fits best is too far off where a cell is left out of its fit to say anything"
                 .into()
         },
-        |why| format!("the model was not fitted: {why}"),
+        |why| format!("the model was not fitted to all: {why}"),
     )
 }
 

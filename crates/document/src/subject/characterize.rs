@@ -1,9 +1,10 @@
 //! What `characterize` says when it ends.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use nearfar_model::{ModelChoices, advising_command, command_on};
-use nearfar_record::{Executor, Experiment, Record, Warning};
+use nearfar_record::{Absence, Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
@@ -68,7 +69,11 @@ impl MeasuredRecord {
 
     /// What has no figure; empty where all has.
     fn counts(&self, record: &Record) -> String {
-        let missing = self.cases.saturating_sub(self.measured + self.refused);
+        // A case that was refused in a later round has samples as well.
+        let sampled = record.samples.iter().map(|sample| sample.case.as_str());
+        let refused = record.absent.iter().filter(|it| it.absence == Absence::Refused);
+        let known: HashSet<&str> = sampled.chain(refused.map(|it| it.case.as_str())).collect();
+        let missing = record.cases.iter().filter(|case| !known.contains(case.id.as_str())).count();
         let said = [
             (missing, "not measured"),
             (self.refused, "refused by the machine"),

@@ -51,7 +51,8 @@ pub fn process_list_answer(list: &ProcessList) -> Answer {
 
 /// Processes that may have much memory and were not looked at.
 fn not_seen(passed: &PassedOver) -> usize {
-    passed.out_of_time + passed.not_permitted + passed.failed
+    let hidden = usize::from(passed.are_others_hidden);
+    passed.out_of_time + passed.not_permitted + passed.failed + hidden
 }
 
 fn sentence(list: &ProcessList) -> String {

@@ -147,7 +147,7 @@ impl ProgramRuns {
         let sure = sure.filter_map(|at| Some(at.runs.as_ref()?.figure.confidence));
         let sure = sure.filter(|sure| *sure > 0.0).reduce(f64::min).map_or(0.95, |it| it.min(0.95));
         let all = format!(
-            "median of the runs ± half of its {} interval. of local: performance / that of the same CPUs \
+            "median of the runs ± half of its interval ({} sure at least). of local: performance / that of the same CPUs \
              with local memory.",
             percent_words(sure)
         );

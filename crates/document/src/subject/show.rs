@@ -158,9 +158,13 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
         if choice.remarks {
             return remarks(&sources);
         }
-        if is_of_programs(record) {
-            let runs = command_on(record, "sensitivity --from", "");
-            return first_screen(&sources).and_next([(runs.as_str(), "what the runs say")]);
+        if let Some(commands) = &record.header.inputs.commands {
+            // What runs beside loads say is in the program's own file, which --out names.
+            let runs = match commands.pressures.is_empty() {
+                true => (command_on(record, "sensitivity --from", ""), "what the runs say"),
+                false => (command_on(record, "show", "--full"), "every table"),
+            };
+            return first_screen(&sources).and_next([(runs.0.as_str(), runs.1)]);
         }
         let advise = advising_command(record);
         return first_screen(&sources).and_next(
@@ -278,9 +282,9 @@ fn title(sources: &Sources<'_>) -> Answer {
 
 /// How a record ended before all was measured, why, and what goes on; `None` where it did not.
 pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)> {
-    let goes_on = match is_of_programs(record) {
-        true => "what ran is told".into(),
-        false => format!("`{}` goes on", resuming_command(record)),
+    let goes_on = match &record.header.inputs.commands {
+        Some(_) => "what ran is told".into(),
+        None => format!("`{}` goes on", resuming_command(record)),
     };
     let Some(finished) = &record.finished else {
         let why = format!("the program was killed while measuring, or still measures; {goes_on}");
@@ -288,11 +292,6 @@ pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)
     };
     let signal = finished.interrupted_by?;
     Some(("interrupted: ", format!("by signal {signal}, all samples are kept; {goes_on}")))
-}
-
-/// Whether it holds runs of a user's programs, which no model of the machine reads.
-fn is_of_programs(record: &Record) -> bool {
-    record.header.inputs.commands.is_some()
 }
 
 /// What is wrong; how many remarks there are besides.

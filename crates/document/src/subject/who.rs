@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{CpuGroupSet, CpuSet, Initiator, Machine, NodeSet};
 use nearfar_record::{Profile, ProfiledInitiator};
 
-/// Longer lists of CPUs are named by their nodes, in sentences and as labels of tables: beside these
-/// eight nodes fit 80 columns.
+/// Longer lists of CPUs are named by their nodes, in sentences and, where these tell initiators apart, as
+/// labels of tables: beside these eight nodes fit 80 columns.
 const LONGEST: usize = 24;
 const LONGEST_OF_LABELS: usize = 9;
 

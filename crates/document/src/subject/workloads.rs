@@ -31,8 +31,19 @@ pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
         tables.push(strategies(&model.strategies));
         tables.extend(statements(&model.strategies));
     }
+    let rates = model.placed.iter().flat_map(|it| &it.nodes).filter_map(|it| it.rate.as_ref());
+    let of_strategies = model.strategies.iter().flat_map(|it| &it.runs);
+    let rates = rates.chain(of_strategies.filter_map(|it| it.rate.as_ref()));
+    let sure = rates.map(|it| it.figure.confidence).filter(|it| *it > 0.0).reduce(f64::min);
+    if let (Some(sure), Some(first)) = (sure.filter(|it| *it < USUAL), tables.first_mut()) {
+        // Of fewer than six runs.
+        first.notes.push(format!("Intervals are {} sure at least.", percent_words(sure)));
+    }
     Section::new("workloads", "The papers' programs", about, tables).with_findings(findings(model))
 }
+
+/// Intervals that are less sure say so.
+const USUAL: f64 = 0.95;
 
 /// Gains by a strategy that are sentences.
 const MOST_GAINS: usize = 4;
@@ -79,8 +90,8 @@ fn statement_sentence(all: &[WorkloadStrategies]) -> Option<String> {
     let of = |holds| stated.iter().filter(|it| it.holds == holds).count();
     (!stated.is_empty()).then(|| {
         format!(
-            "What ribeiro2010 calls the best strategy is so in {} of {}, is not in {}, and is within \
-             the intervals in {}.",
+            "What ribeiro2010 calls the best strategy is the fastest in {} of {}, is not in {}, and \
+             cannot be told in {}.",
             of(Some(true)),
             count(stated.len(), "program"),
             of(Some(false)),

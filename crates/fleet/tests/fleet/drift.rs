@@ -34,7 +34,7 @@ fn drift(
     FleetDrift::read(&runs, "2026-12-31T00:00:00Z").unwrap()
 }
 
-/// Also a large one: what holds single cells down in the search says nothing of its size.
+/// Also a large one, and its size: single cells are held down where machines are compared.
 #[test]
 fn a_step_of_one_memory_is_found_with_its_week() {
     step_of_one_memory(0.1);

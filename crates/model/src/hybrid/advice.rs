@@ -64,15 +64,15 @@ fn jump(answer: &HybridAnswer, best: &HybridPlacement) -> Option<HybridAdvice> {
     others.find(promises_more).map(|placement| HybridAdvice::AvoidJump { placement })
 }
 
-/// The side of the recommended share on which the model drops.
+/// Where beside the recommended share the model drops most.
 fn drop_beside(pair: &HybridPair, best: &HybridPlacement) -> Option<HybridDrop> {
     let HybridShares { load_share, load_fast_share, .. } = best.prediction.shares;
-    let beside = [load_fast_share + BESIDE, load_fast_share - BESIDE].into_iter();
-    let beside = beside.filter(|_| best.prediction.shares.are_one());
-    let mut beside =
-        beside.filter_map(|share| pair.predict(HybridShares::together(load_share, share)));
+    let beside = [load_fast_share + BESIDE, load_fast_share - BESIDE].map(|it| it.clamp(0.0, 1.0));
+    let beside = beside.into_iter().filter(|_| best.prediction.shares.are_one());
+    let beside = beside.filter_map(|share| pair.predict(HybridShares::together(load_share, share)));
     let least = best.prediction.lowest.0 * (1.0 - DROP);
-    let dropped = beside.find(|it| it.highest.0 < least)?;
+    let dropped = beside.filter(|it| it.highest.0 < least);
+    let dropped = dropped.min_by(|one, other| one.highest.0.total_cmp(&other.highest.0))?;
     let HybridPrediction { fast_share, bandwidth, .. } = dropped;
     Some(HybridDrop { fast_share, bandwidth })
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_record::{
-    ActorSample, CommandCoordinates, Coordinates, LatencyLoad, PROGRAM_SCHEMA, PressureRuns,
-    ProgramProfile, Record, Sample,
+    Absent, ActorSample, CommandCoordinates, Coordinates, LatencyLoad, PROGRAM_SCHEMA,
+    PressureRuns, ProgramProfile, Record, Sample,
 };
 use nearfar_stats::{drawn_estimates, median, percentile_error};
 
@@ -46,13 +46,20 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, S
     let (home, alone) = all.iter().find(is_alone).ok_or_else(|| why_none(figures.record()))?;
     let by_round: BTreeMap<u32, f64> =
         alone.iter().map(|sample| (sample.round, seconds(sample))).collect();
-    let failed = figures.record().absent.first().map(|it| it.reason.text.as_str());
-    let because = |why: String| failed.map_or(why.clone(), |failed| format!("{failed} ({why})"));
-    let mut runs = vec![of_case(None, alone, &by_round, home.memory_node).map_err(because)?];
+    // Runs that failed are why there are few.
+    let because = |place: &CommandCoordinates, why: String| {
+        let of_place =
+            |it: &&Absent| it.coordinates.iter().any(|it| place_of(it).as_ref() == Some(place));
+        let failed = figures.record().absent.iter().find(of_place);
+        failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text))
+    };
+    let of_home = of_case(None, alone, &by_round, home.memory_node);
+    let mut runs = vec![of_home.map_err(|why| because(home, why))?];
     for (place, samples) in &all {
         let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
         if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
-            runs.push(of_case(Some(load), samples, &by_round, home.memory_node).map_err(because)?);
+            let of_load = of_case(Some(load), samples, &by_round, home.memory_node);
+            runs.push(of_load.map_err(|why| because(place, why))?);
         }
     }
     match runs.len() {
