@@ -147,8 +147,8 @@ impl ProgramRuns {
         let sure = sure.filter_map(|at| Some(at.runs.as_ref()?.figure.confidence));
         let sure = sure.filter(|sure| *sure > 0.0).reduce(f64::min).map_or(0.95, |it| it.min(0.95));
         let all = format!(
-            "median of the runs ± half of its interval ({} sure at least). of local: performance / that of the same CPUs \
-             with local memory.",
+            "median of runs ± half its interval ({} sure or more). of local: performance / that with the \
+             CPUs' own memory.",
             percent_words(sure)
         );
         if let [(metric, _)] = judged.as_slice() {
