@@ -14,6 +14,9 @@ use crate::team::Team;
 /// are not filled as they were there.
 const LEAST_CORES: f64 = 0.75;
 
+/// The share of loads where nobody says one: what the flow model's figures are of, beside which this stands.
+const LOADS_ALONE: f64 = 1.0;
+
 /// Memories that the model knows of an initiator.
 pub(crate) const MEMORIES: usize = 2;
 
@@ -41,7 +44,7 @@ pub(crate) fn candidates(
     demand: &Demand,
     team: &Team,
 ) -> Option<Vec<Candidate>> {
-    let load_share = demand.load_share.unwrap_or(1.0);
+    let load_share = demand.load_share.unwrap_or(LOADS_ALONE);
     let pair = pair_of(hybrid, machine, demand, team)?;
     let default_share = if pair.default_node == Some(pair.slow_node) { 0.0 } else { 1.0 };
     let default = pair.predict(HybridShares::together(load_share, default_share))?;

@@ -170,6 +170,11 @@ impl Figure {
         }
     }
 
+    /// What stands behind one whose every sample something disturbed, in words.
+    pub(crate) fn mark(&self) -> &'static str {
+        if self.only_disturbed { " (disturbed)" } else { "" }
+    }
+
     /// The same as a figure of these samples of a case.
     pub fn of_samples(self, case: &str, counted: Counted) -> Self {
         Self { behind: Some(Behind { case: case.into(), counted }), ..self }

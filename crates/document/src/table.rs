@@ -268,8 +268,7 @@ impl Cell {
             Self::Text(words) => words.clone(),
             Self::Figure(figure) => {
                 let local = if figure.is_local { "*" } else { "" };
-                let mark = if figure.only_disturbed { " (disturbed)" } else { "" };
-                format!("{}{local}{mark}", figure.text)
+                format!("{}{local}{}", figure.text, figure.mark())
             }
             Self::Absent { kind, .. } => kind.as_str().into(),
             Self::Empty => String::new(),

@@ -74,8 +74,8 @@ impl MemoryPolicy {
         }
     }
 
-    /// How many pages of a turn each node gets; `None` where pages are not dealt out in turn.
-    pub fn dealt_weights(&self) -> Option<BTreeMap<u32, u32>> {
+    /// The weight of each node; `None` where pages are not interleaved.
+    pub fn interleave_weights(&self) -> Option<BTreeMap<u32, u32>> {
         match self {
             Self::Interleave(nodes) => Some(nodes.iter().map(|node| (node, 1)).collect()),
             Self::Weighted(weights) => Some(weights.clone()),
@@ -83,9 +83,9 @@ impl MemoryPolicy {
         }
     }
 
-    /// The share of the pages that each node gets; `None` where they are not dealt out in turn.
-    pub fn dealt_shares(&self) -> Option<BTreeMap<u32, f64>> {
-        self.dealt_weights().map(|weights| shares_of(&weights))
+    /// The share of the pages on each node; `None` where they are not interleaved.
+    pub fn interleave_shares(&self) -> Option<BTreeMap<u32, f64>> {
+        self.interleave_weights().map(|weights| shares_of(&weights))
     }
 }
 

@@ -44,7 +44,7 @@ impl Arrays {
             let written = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
             let array = |policy: &MemoryPolicy| Array {
                 nodes: policy.nodes(),
-                dealt: policy.dealt_shares().unwrap_or_default().into_iter().collect(),
+                dealt: policy.interleave_shares().unwrap_or_default().into_iter().collect(),
             };
             [actor.memory(), written].map(|policy| policy.map(array))
         };

@@ -66,7 +66,9 @@ impl Placement {
             }
             (_, MemoryPolicy::FirstTouch) => None,
             (_, MemoryPolicy::Preferred(node)) => Some(BTreeMap::from([(*node, 1.0)])),
-            (_, MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_)) => policy.dealt_shares(),
+            (_, MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_)) => {
+                policy.interleave_shares()
+            }
         }
     }
 }

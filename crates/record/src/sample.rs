@@ -247,7 +247,7 @@ impl PageNodes {
                 placed * 100.0
             ));
         }
-        let shares = policy.dealt_shares()?;
+        let shares = policy.interleave_shares()?;
         let bytes = self.pages.values().fold(0, |sum, pages| u64::saturating_add(sum, *pages))
             as f64
             * self.page_bytes as f64;

@@ -61,8 +61,8 @@ pub struct ProfileArguments {
     /// Print all, and not the first screen alone
     #[arg(long)]
     pub full: bool,
-    /// Print JSON (docs/schema/nearfar.profile-1.json, with --pressure nearfar.program-1.json); what is said of a started program goes to
-    /// standard error, because standard output is its own
+    /// Print JSON (docs/schema/nearfar.profile-1.json, with --pressure nearfar.program-1.json); what
+    /// is said of a started program goes to standard error, because standard output is its own
     #[arg(long)]
     pub json: bool,
     /// The program and its arguments

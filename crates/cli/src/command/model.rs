@@ -8,10 +8,10 @@ use nearfar_document::{
     printable,
 };
 use nearfar_model::{
-    FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures, measuring_command,
+    FittedModel, ModelChoices, ModelKind, OverlapBounds, RecordFigures, command_on,
+    measuring_command,
 };
 use nearfar_record::{Experiment, Record, Suite};
-use nearfar_units::shell_path;
 
 use super::no_model;
 use crate::args::ModelArguments;
@@ -99,11 +99,8 @@ impl Answer<'_> {
             );
         }
         if commands.is_some() {
-            let file = self.record.file.as_ref();
-            let file = file.map_or("RECORD".into(), |it| shell_path(&it.display().to_string()));
-            bail!(
-                "the record holds runs of programs; `nearfar sensitivity --from {file}` tells of them"
-            );
+            let command = command_on(self.record, "sensitivity --from", "");
+            bail!("the record holds runs of programs; `{command}` tells of them");
         }
         if fitted.is_empty() {
             let standard = [Experiment::Pairs, Experiment::Latency, Experiment::Roofs];

@@ -16,6 +16,11 @@ pub struct Health {
     pub standing: Standing,
     /// In a few words.
     pub answer: String,
+    /// The same without its remarks.
+    #[serde(skip)]
+    verdict: String,
+    #[serde(skip)]
+    remarks: usize,
     /// What was found, each with what to do; where nothing is wrong, what was looked at.
     pub found: Vec<Check>,
 }
@@ -40,27 +45,34 @@ pub(crate) fn health(figures: &RecordFigures<'_>) -> Health {
     let twins = || checks.iter().find(|check| check.check == "twins");
     let is_even = twins().is_some_and(|check| check.standing == Standing::Fine);
     let is_anything_fine = checks.iter().any(|check| check.standing == Standing::Fine);
-    let (standing, answer) = match (wrong.len(), known.len()) {
+    let remarks = known.len();
+    let (standing, verdict) = match (wrong.len(), remarks) {
         (0, 0) if is_even => (Standing::Fine, "nothing is wrong".into()),
         (0, 0) => (Standing::Unknown, "not known".into()),
-        (0, notes) => {
-            let sound = match (is_even, is_anything_fine) {
-                (true, _) => "no part falls short",
-                (false, true) => "nothing is known to be wrong",
-                (false, false) => "not known",
-            };
-            (Standing::Warning, format!("{sound}; {}", count(notes, "remark")))
-        }
-        (1, 0) => (Standing::Failed, "something is wrong".into()),
-        (wrong, 0) => (Standing::Failed, format!("{wrong} things are wrong")),
-        (1, notes) => (Standing::Failed, format!("something is wrong; {}", count(notes, "remark"))),
-        (wrong, notes) => {
-            (Standing::Failed, format!("{wrong} things are wrong; {}", count(notes, "remark")))
-        }
+        (0, _) if is_even => (Standing::Warning, "no part falls short".into()),
+        (0, _) if is_anything_fine => (Standing::Warning, "nothing is known to be wrong".into()),
+        (0, _) => (Standing::Warning, "not known".into()),
+        (1, _) => (Standing::Failed, "something is wrong".into()),
+        (wrong, _) => (Standing::Failed, format!("{wrong} things are wrong")),
     };
     let mut found: Vec<Check> = wrong.into_iter().chain(known).collect();
     if found.is_empty() {
         found.extend(twins().cloned());
     }
-    Health { standing, answer, found }
+    let answer = format!("{verdict}{}", remarks_words(remarks));
+    Health { standing, answer, verdict, remarks, found }
+}
+
+fn remarks_words(remarks: usize) -> String {
+    if remarks == 0 { String::new() } else { format!("; {}", count(remarks, "remark")) }
+}
+
+impl Health {
+    /// The answer with the worst finding in it, where something is wrong.
+    pub(crate) fn words(&self) -> String {
+        let wrong = self.found.iter().filter(|check| check.standing == Standing::Failed);
+        let first = if wrong.clone().count() > 1 { ", first" } else { "" };
+        let worst = wrong.map(|check| format!("{first}: {}", check.finding)).next();
+        format!("{}{}{}", self.verdict, worst.unwrap_or_default(), remarks_words(self.remarks))
+    }
 }

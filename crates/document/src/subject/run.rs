@@ -68,7 +68,8 @@ fn memory_words(report: &RunReport) -> String {
             format!("its memory is where it was asked for: {all}, within {}{early}", percent(off))
         }
         Some(off) => format!(
-            "its memory is not all where it was asked for: a node's share of {all} is off by {}{early}",
+            "its memory is not all where it was asked for: a node's share of {all} is off by \
+             {}{early}",
             percent(off)
         ),
         None => {

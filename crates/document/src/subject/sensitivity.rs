@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_model::{PlacedRuns, ProgramSensitivity, ReferenceClasses, Relative, Sensitivity};
-use nearfar_record::{Better, Metric, Record, TriedCounter};
+use nearfar_record::{Metric, Record, TriedCounter};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
 use super::figures::{capitalised, count, percent_words, significant};
 use super::origin::Origin;
 use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
-use super::sensitivity_words::{memory_words, name, notes, ratio, ratio_span, runs_of, share};
+use super::sensitivity_words::{
+    USUALLY_SURE, figure_name, least_sure, memory_words, name, notes, ratio, ratio_span, runs_of,
+    runs_words, share, what_counts,
+};
 use super::show::unfinished_words;
 use super::who::Who;
 use super::workloads::relative_figure;
@@ -45,23 +48,6 @@ pub struct ProgramRuns {
     pub counters: Option<Vec<TriedCounter>>,
     #[serde(flatten)]
     pub found: Sensitivity,
-}
-
-/// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
-fn figure_name(program: &ProgramSensitivity) -> &'static str {
-    if program.metric.is_some() { "metric" } else { "time, s" }
-}
-
-fn what_counts(metric: Option<&Metric>, whose: &str) -> String {
-    let Some(metric) = metric else {
-        return format!("time, s{whose}: of a whole run, lower is better");
-    };
-    let better = match metric.better {
-        Better::Higher => "higher is better",
-        Better::Lower => "lower is better",
-    };
-    let unit = metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
-    format!("metric{whose}: {unit}what '{}' finds last in a run's output, {better}", metric.pattern)
 }
 
 impl ProgramRuns {
@@ -142,14 +128,12 @@ impl ProgramRuns {
                 None => judged.push((metric, vec![&program.label])),
             }
         }
-        // Fewer than six runs leave less sure intervals, and one leaves none.
-        let sure = self.found.programs.iter().flat_map(|program| &program.placements);
-        let sure = sure.filter_map(|at| Some(at.runs.as_ref()?.figure.confidence));
-        let sure = sure.filter(|sure| *sure > 0.0).reduce(f64::min).map_or(0.95, |it| it.min(0.95));
+        let placements = self.found.programs.iter().flat_map(|program| &program.placements);
+        let sure = least_sure(placements.filter_map(|at| at.runs.as_ref()));
         let all = format!(
             "median of runs ± half its interval ({} sure or more). of local: performance / that with the \
              CPUs' own memory.",
-            percent_words(sure)
+            percent_words(sure.unwrap_or(USUALLY_SURE).min(USUALLY_SURE))
         );
         if let [(metric, _)] = judged.as_slice() {
             return vec![Part::words("", format!("{}; {all}", what_counts(*metric, "")))];
@@ -176,15 +160,6 @@ impl ProgramRuns {
             Shown::Full,
             Part::words("", format!("By the classes of {reference}, alpha {}.", alphas.join(", "))),
         )
-    }
-
-    /// The figure of a placement, and what it is off.
-    fn figure(runs: &PlacedRuns) -> Option<String> {
-        let runs = runs.runs.as_ref()?;
-        let median = format_significant(runs.figure.median, 4);
-        let half = runs.figure.relative_half_width();
-        let has_interval = half.is_finite() && runs.figure.confidence > 0.0;
-        Some(if has_interval { format!("{median} ±{}", percent_words(half)) } else { median })
     }
 
     /// What a program gets of local memory and of the worst for it.
@@ -229,7 +204,9 @@ impl ProgramRuns {
             let share = program.memory_share.found();
             vec![
                 Cell::text(name(&program.label)),
-                local.and_then(Self::figure).map_or(Cell::Empty, Cell::text),
+                local
+                    .and_then(|runs| runs.runs.as_ref())
+                    .map_or(Cell::Empty, |it| Cell::text(runs_words(it))),
                 worst.map_or(Cell::Empty, |(runs, _)| Cell::text(memory_words(runs))),
                 worst.map_or(Cell::Empty, |(_, it)| Cell::Figure(relative_figure(it))),
                 share.map_or(Cell::Empty, |it| Cell::text(percent_words(it.share))),
@@ -284,7 +261,7 @@ impl ProgramRuns {
         let rows = program.placements.iter().map(|runs| {
             let mut row = vec![
                 Cell::text(memory_words(runs)),
-                Self::figure(runs).map_or(Cell::Empty, Cell::text),
+                runs.runs.as_ref().map_or(Cell::Empty, |it| Cell::text(runs_words(it))),
                 runs.performance.map_or(Cell::Empty, |it| Cell::Figure(relative_figure(it))),
             ];
             if has_bounds {

@@ -2,6 +2,8 @@
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{BoundsStanding, PlacedRuns, ProgramSensitivity};
+use nearfar_record::{Better, Metric, RunSummary};
+use nearfar_units::format_significant;
 
 use super::advise_text::gib;
 use super::figures::{count, percent_words, rounded};
@@ -12,6 +14,41 @@ const PLACED: f64 = 0.9;
 /// What a program maps and has elsewhere is told from this fraction of its own memory, and these bytes.
 const MUCH_ELSEWHERE: f64 = 0.1;
 const LEAST_ELSEWHERE: f64 = 16.0 * 1024.0 * 1024.0;
+
+/// How sure intervals are of six runs and more.
+pub(super) const USUALLY_SURE: f64 = 0.95;
+
+/// How sure the intervals of all these runs are at least; `None` where none has one, as of a single run.
+pub(super) fn least_sure<'r>(all: impl Iterator<Item = &'r RunSummary>) -> Option<f64> {
+    all.map(|runs| runs.figure.confidence).filter(|sure| *sure > 0.0).reduce(f64::min)
+}
+
+/// `1489 ±3.2 %`, without an interval where there is none.
+pub(super) fn runs_words(runs: &RunSummary) -> String {
+    let median = format_significant(runs.figure.median, 4);
+    let half = runs.figure.relative_half_width();
+    match half.is_finite() && runs.figure.confidence > 0.0 {
+        true => format!("{median} ±{}", percent_words(half)),
+        false => median,
+    }
+}
+
+/// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
+pub(super) fn figure_name(program: &ProgramSensitivity) -> &'static str {
+    if program.metric.is_some() { "metric" } else { "time, s" }
+}
+
+pub(super) fn what_counts(metric: Option<&Metric>, whose: &str) -> String {
+    let Some(metric) = metric else {
+        return format!("time, s{whose}: of a whole run, lower is better");
+    };
+    let better = match metric.better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+    };
+    let unit = metric.unit.as_ref().map_or_else(String::new, |unit| format!("{unit}, "));
+    format!("metric{whose}: {unit}what '{}' finds last in a run's output, {better}", metric.pattern)
+}
 
 pub(super) fn memory_words(runs: &PlacedRuns) -> String {
     match (runs.memory_node, runs.is_local) {

@@ -302,18 +302,8 @@ fn health_part(health: &Health, record: &Record) -> Part {
         Standing::Fine => Emphasis::Good,
         Standing::Unknown => Emphasis::Plain,
     };
-    let worst = health.found.first().filter(|_| health.standing == Standing::Failed);
     let remarks = command_on(record, "show", "--remarks");
-    let wrong = health.found.iter().filter(|check| check.standing == Standing::Failed).count();
-    let (answer, notes) = match health.answer.split_once(';') {
-        Some((answer, notes)) => (answer, format!(";{notes}")),
-        None => (health.answer.as_str(), String::new()),
-    };
-    let worst = worst.map_or_else(String::new, |check| {
-        let first = if wrong > 1 { ", first" } else { "" };
-        format!("{first}: {}", check.finding)
-    });
-    let words = format!("{answer}{worst}{notes} ({remarks})");
+    let words = format!("{} ({remarks})", health.words());
     Part::Words { first: "Health: ".into(), words, emphasis }
 }
 

@@ -84,10 +84,7 @@ impl Tile {
     pub fn words(&self) -> String {
         let value = |of: &TileValue| {
             let words = match &of.value {
-                Cell::Figure(figure) if figure.only_disturbed => {
-                    format!("{} (disturbed)", figure.words())
-                }
-                Cell::Figure(figure) => figure.words(),
+                Cell::Figure(figure) => figure.words() + figure.mark(),
                 Cell::Absent { kind, why } => format!("{} ({why})", kind.as_str()),
                 other => other.words(),
             };

@@ -12,13 +12,17 @@ const LONGEST_OF_LABELS: usize = 9;
 
 /// The CPUs of a machine's initiators, and their node: of several local ones that with CPUs.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Who(BTreeMap<u32, (CpuSet, NodeSet)>);
+pub(crate) struct Who {
+    known: BTreeMap<u32, (CpuSet, NodeSet)>,
+    /// Whether labels are CPUs: these are short, or their nodes name several initiators.
+    is_labelled_by_cpus: bool,
+}
 
 impl Who {
     pub fn new(machine: &Machine) -> Self {
         let nodes = |it: &Initiator| it.cpu_node.map_or(it.memory_nodes.clone(), NodeSet::single);
         let initiators = machine.initiators();
-        Self(initiators.iter().map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+        Self::of(initiators.iter().map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
     }
 
     /// Those of the machine that a program was watched on.
@@ -28,7 +32,14 @@ impl Who {
             None => it.memory_nodes.iter().copied().collect(),
         };
         let initiators = profile.initiators.iter();
-        Self(initiators.map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+        Self::of(initiators.map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+    }
+
+    fn of(known: BTreeMap<u32, (CpuSet, NodeSet)>) -> Self {
+        let nodes: BTreeSet<String> = known.values().map(|(_, nodes)| nodes.to_string()).collect();
+        let is_short = |(cpus, _): &(CpuSet, _)| cpus.to_string().len() <= LONGEST_OF_LABELS;
+        let is_labelled_by_cpus = nodes.len() < known.len() || known.values().all(is_short);
+        Self { known, is_labelled_by_cpus }
     }
 
     /// `CPUs 0-17`; `initiator 7` of one that the machine does not have.
@@ -41,25 +52,21 @@ impl Who {
         self.named(initiators.into_iter().collect(), LONGEST)
     }
 
-    /// The same of one as the label of a row: all in one form, by their CPUs where these are short or their
-    /// nodes name several.
+    /// The same of one as the label of a row: all in one form.
     pub fn label(&self, initiator: u32) -> String {
-        let nodes: BTreeSet<String> = self.0.values().map(|(_, nodes)| nodes.to_string()).collect();
-        let is_short = |(cpus, _): &(CpuSet, _)| cpus.to_string().len() <= LONGEST_OF_LABELS;
-        let by_cpus = nodes.len() < self.0.len() || self.0.values().all(is_short);
-        let longest = if by_cpus { usize::MAX } else { 0 };
+        let longest = if self.is_labelled_by_cpus { usize::MAX } else { 0 };
         self.named(CpuGroupSet::single(initiator), longest)
     }
 
     /// The nodes of several, as a list.
     pub fn nodes(&self, initiators: impl IntoIterator<Item = u32>) -> String {
-        let known = initiators.into_iter().filter_map(|it| self.0.get(&it));
+        let known = initiators.into_iter().filter_map(|it| self.known.get(&it));
         let nodes: NodeSet = known.flat_map(|(_, nodes)| nodes.iter()).collect();
         nodes.to_string()
     }
 
     fn named(&self, initiators: CpuGroupSet, longest: usize) -> String {
-        let known: Vec<_> = initiators.iter().filter_map(|it| self.0.get(&it)).collect();
+        let known: Vec<_> = initiators.iter().filter_map(|it| self.known.get(&it)).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         if known.len() < initiators.len() {
             return format!("initiator{} {initiators}", plural(initiators.len()));

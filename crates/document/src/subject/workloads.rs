@@ -8,9 +8,10 @@ use nearfar_model::{
     Workloads,
 };
 use nearfar_record::RunSummary;
-use nearfar_units::{Unit, format_significant};
+use nearfar_units::Unit;
 
 use super::figures::{count, percent_words, rounded};
+use super::sensitivity_words::{USUALLY_SURE, least_sure, runs_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::Figure;
@@ -34,16 +35,12 @@ pub(crate) fn section(model: &Workloads, who: &Who) -> Section {
     let rates = model.placed.iter().flat_map(|it| &it.nodes).filter_map(|it| it.rate.as_ref());
     let of_strategies = model.strategies.iter().flat_map(|it| &it.runs);
     let rates = rates.chain(of_strategies.filter_map(|it| it.rate.as_ref()));
-    let sure = rates.map(|it| it.figure.confidence).filter(|it| *it > 0.0).reduce(f64::min);
-    if let (Some(sure), Some(first)) = (sure.filter(|it| *it < USUAL), tables.first_mut()) {
-        // Of fewer than six runs.
+    let sure = least_sure(rates).filter(|sure| *sure < USUALLY_SURE);
+    if let (Some(sure), Some(first)) = (sure, tables.first_mut()) {
         first.notes.push(format!("Intervals are {} sure at least.", percent_words(sure)));
     }
     Section::new("workloads", "The papers' programs", about, tables).with_findings(findings(model))
 }
-
-/// Intervals that are less sure say so.
-const USUAL: f64 = 0.95;
 
 /// Gains by a strategy that are sentences.
 const MOST_GAINS: usize = 4;
@@ -102,13 +99,8 @@ fn statement_sentence(all: &[WorkloadStrategies]) -> Option<String> {
 
 /// `1489 ±3.2 % Mop/s`.
 fn rate_words(rate: &RunSummary, unit: &str) -> String {
-    let median = format_significant(rate.figure.median, 4);
-    let half = rate.figure.relative_half_width();
     let mark = if rate.disturbed == rate.samples { " (disturbed)" } else { "" };
-    match half.is_finite() && rate.figure.confidence > 0.0 {
-        true => format!("{median} ±{} {unit}/s{mark}", percent_words(half)),
-        false => format!("{median} {unit}/s{mark}"),
-    }
+    format!("{} {unit}/s{mark}", runs_words(rate))
 }
 
 /// Performance beside another's.

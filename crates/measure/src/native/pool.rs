@@ -302,7 +302,7 @@ pub(super) fn node_cpus(node: u32, machine: &Machine) -> Option<CpuSet> {
 /// The same weight for each of a policy's nodes, or its own.
 pub(super) fn weights_of(policy: &MemoryPolicy) -> BTreeMap<u32, u32> {
     let alike = || policy.nodes().unwrap_or_default().iter().map(|node| (node, 1)).collect();
-    policy.dealt_weights().unwrap_or_else(alike)
+    policy.interleave_weights().unwrap_or_else(alike)
 }
 
 pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {

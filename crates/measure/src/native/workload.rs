@@ -1,6 +1,6 @@
 //! A workload's run as a window.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(super) fn run_workload(
     let caches = last_level_bytes(machine, cpus);
     let used: CpuSet = cpus.iter().copied().collect();
     let taken = Taken::read(&used);
-    let waits = Arc::new(Mutex::new(Waits::default()));
+    let waits = Arc::new(Mutex::new(Waits::of_new_threads()));
     let clock = {
         let waits = Arc::clone(&waits);
         Clock::watched(move |is_timed| {
@@ -62,18 +62,25 @@ pub(super) fn run_workload(
 /// it. They wait for each other too, which is the run's own.
 #[derive(Debug, Default)]
 struct Waits {
+    /// This program's own threads, which look on.
+    others: BTreeSet<u32>,
     before: BTreeMap<u32, CpuWait>,
     sums: BTreeMap<u32, CpuWait>,
 }
 
 impl Waits {
+    /// Of threads that are started from now on.
+    fn of_new_threads() -> Self {
+        Self { others: cpu_waits(Path::new("/")).into_keys().collect(), ..Self::default() }
+    }
+
     fn turn(&mut self, is_timed: bool) {
         let now = cpu_waits(Path::new("/"));
         if is_timed {
             self.before = now;
             return;
         }
-        for (thread, now) in now {
+        for (thread, now) in now.into_iter().filter(|(thread, _)| !self.others.contains(thread)) {
             let before = self.before.get(&thread).copied().unwrap_or_default();
             let sum = self.sums.entry(thread).or_default();
             sum.waited += now.waited.saturating_sub(before.waited);
@@ -126,5 +133,15 @@ mod tests {
         assert_eq!(waits.disturbance(1_000_000_000), Some(found));
         assert_eq!(waits.disturbance(2_000_000_000), None);
         assert_eq!(Waits::default().disturbance(1), None);
+    }
+
+    #[test]
+    fn threads_that_were_there_before_are_none_of_a_runs() {
+        let mut waits = Waits::of_new_threads();
+        let this = cpu_waits(Path::new("/")).into_keys().collect::<BTreeSet<_>>();
+        assert!(!this.is_empty() && this.is_subset(&waits.others), "{this:?}");
+        waits.turn(true);
+        waits.turn(false);
+        assert!(waits.sums.keys().all(|thread| !this.contains(thread)), "{waits:?}");
     }
 }

@@ -75,7 +75,7 @@ impl Answers {
             MemoryPolicy::FirstTouch => Shares::from([(self.home_of(initiator)?, 1.0)]),
             MemoryPolicy::Preferred(node) => Shares::from([(*node, 1.0)]),
             MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_) => {
-                policy.dealt_shares().unwrap_or_default()
+                policy.interleave_shares().unwrap_or_default()
             }
             MemoryPolicy::Bind(_) => {
                 let text = format!("a simulated machine does not place pages by {policy}");

@@ -371,7 +371,7 @@ pub(crate) fn shares(policy: &MemoryPolicy, initiator: &Initiator) -> Option<Vec
         MemoryPolicy::Bind(nodes) => only(nodes.iter()),
         MemoryPolicy::Preferred(node) => Some(vec![(*node, 1.0)]),
         MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_) => {
-            let shares = policy.dealt_shares().filter(|shares| !shares.is_empty())?;
+            let shares = policy.interleave_shares().filter(|shares| !shares.is_empty())?;
             Some(shares.into_iter().collect())
         }
     }

@@ -16,6 +16,17 @@ const BYTES: f64 = 1000.0;
 /// Steps of the surface from 0 to 1.
 const STEPS: u32 = 5;
 
+/// What equation 5 gives with some shares, useful bytes/s.
+struct Given {
+    /// Of each kind alone, s for a byte of the whole.
+    times: [f64; 4],
+    /// The kinds that may dominate, the one with the largest time first.
+    candidates: Vec<usize>,
+    /// By these kinds.
+    range: (f64, f64),
+    bandwidth: f64,
+}
+
 impl HybridPair {
     pub(super) fn surface_points(&self) -> Vec<HybridSurfacePoint> {
         let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
@@ -32,14 +43,22 @@ impl HybridPair {
     /// is not known.
     pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
         let shares = HybridShares::together(load_share, fast_share);
+        self.given(&shares).map(|given| given.bandwidth)
+    }
+
+    /// What equation 5 gives, without its interval: a line takes hundreds of points.
+    fn given(&self, shares: &HybridShares) -> Option<Given> {
         if !shares.are_sound() {
             return None;
         }
-        // What is predicted, without its interval: a line takes hundreds of points.
         let times = self.model.times(shares.by_kind());
         let candidates = self.candidates(&times);
-        range_by(&self.model, &times, &candidates)?;
-        self.model.seconds(&times, candidates[0]).map(f64::recip)
+        let range = range_of(&self.model, shares, &candidates)?;
+        let bandwidth = match shares.are_one() {
+            true => self.model.seconds(&times, candidates[0])?.recip(),
+            false => range.0,
+        };
+        Some(Given { times, candidates, range, bandwidth })
     }
 
     /// The kinds that may dominate: the one with the largest t, and behind it those that are
@@ -62,17 +81,8 @@ impl HybridPair {
     /// What a program gets with given shares; `None` where they are not between 0 and 1, or an
     /// overlap that is needed is not known.
     pub fn predict(&self, shares: HybridShares) -> Option<HybridPrediction> {
-        if !shares.are_sound() {
-            return None;
-        }
-        let times = self.model.times(shares.by_kind());
-        let candidates = self.candidates(&times);
-        let (lowest, highest) = range_of(&self.model, &shares, &candidates)?;
-        let bandwidth = if shares.are_one() {
-            self.model.seconds(&times, candidates[0])?.recip()
-        } else {
-            lowest
-        };
+        let Given { times, candidates, range: (lowest, highest), bandwidth } =
+            self.given(&shares)?;
         let kinds = candidates.iter().map(|&kind| TransferKind::ALL[kind]);
         let is_validated = self.errors_of(&shares).is_some();
         let interval = self.interval(&shares, &candidates, (lowest, highest));
