@@ -3429,7 +3429,7 @@ class AdvisedUse:
     recommended: Optional[int]
     """The position in `candidates` of what is recommended, which can be the default; null where nothing finds room."""
     own_parts_gb_per_s: Optional[Estimate]
-    """What the same threads get where each uses its own part of the data, on its own node; null where that is not known."""
+    """What the same threads get where each uses its own part of the data, on its own node; null where that is not known, or the parts find no room there."""
     is_below_own_parts: bool
     """Whether what is recommended gives less than that."""
     forms: list[LauncherForm]

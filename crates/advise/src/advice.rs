@@ -73,7 +73,8 @@ pub struct Ranking {
     /// The position of the best that is worth it, else of the default; `None` where nothing finds
     /// room.
     pub recommended: Option<usize>,
-    /// What the default's threads get where each uses its own part of the data, on its own node.
+    /// What the default's threads get where each uses its own part of the data, on its own node; `None`
+    /// where the parts find no room there.
     pub own_parts: Option<Estimate<BytesPerSecond>>,
     /// Whether what is recommended gives less than that.
     pub is_below_own_parts: bool,
@@ -133,14 +134,14 @@ pub fn advise_each(
         return Ok(vec![Advice::OneNode(only); patterns.len()]);
     }
     let basis = Basis::of(figures, demand.load_share)?;
-    // Where its two memories are all there is, its cases count for loads alone too: threads that use both at a
-    // time hinder each other, which the flow model does not know. More memories that alone compares.
-    let may_be_hybrid = demand.load_share.is_some() || usable.len() == fast_share::MEMORIES;
+    // Where its two memories are all there is: threads that use both at a time hinder each other, which the
+    // flow model does not know. Beside more memories two of them are not what there is to choose from.
+    let may_be_hybrid = usable.len() == fast_share::MEMORIES;
     let hybrid = may_be_hybrid.then(|| hybrid(figures, OverlapBounds::NotNegative).ok()).flatten();
     let reached: BTreeSet<u32> = basis.reached().into_iter().map(|(_, node)| node).collect();
     let unmeasured: Vec<u32> = usable.into_iter().filter(|node| !reached.contains(node)).collect();
     let possible = match &basis {
-        Basis::Flow { flow, .. } => possible_machines(&flow.fitted),
+        Basis::Flow { flow, .. } => possible_machines(&flow.fitted, &flow.layout, &flow.cases),
         Basis::Pairs(_) => Vec::new(),
     };
     let placings = placings(&teams, machine, &basis, demand, &possible);
@@ -191,7 +192,7 @@ impl Basis {
 
 /// By the flow model the teams that were measured, and what is asked of each; empty without figures of the
 /// kernel.
-fn placings<'a>(
+pub(crate) fn placings<'a>(
     teams: &[Team],
     machine: &'a Machine,
     basis: &'a Basis,
@@ -275,8 +276,7 @@ impl Asked<'_> {
     /// The same by lone pairs. A gain is claimed that comes whatever shared parts carry.
     fn by_pairs(&self, pairs: &LonePairs) -> Option<Found> {
         let Self { machine, demand, teams, .. } = *self;
-        let own_parts = pairs.own_parts(teams.first()?);
-        own_parts.as_ref()?;
+        let own_parts = pairs.own_parts(machine, demand, teams.first()?)?;
         let default = pairs.default_candidate(machine, demand, teams.first()?);
         let is_default_seen = default.as_ref().is_some_and(|(_, is_seen)| *is_seen);
         let of = |team: &Team| pairs.candidates(machine, demand, team);
@@ -374,7 +374,7 @@ fn measured_by(
 
 /// The largest gain first, but before all that of the ones as good as the best, as far as can be told,
 /// which asks least. Those of a kind that cannot be told from each other are one.
-fn ranked(mut all: Vec<Candidate>, pattern: Pattern) -> Vec<Candidate> {
+pub(crate) fn ranked(mut all: Vec<Candidate>, pattern: Pattern) -> Vec<Candidate> {
     all.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
     let Some(tolerance) = all.iter().find(|it| it.is_eligible()).map(tolerance) else {
         return together(all, SAME, pattern);

@@ -1,6 +1,6 @@
 //! Instances of a program, where their data lies, and which of that is best.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_model::MachinePart;
 use nearfar_record::Estimate;
@@ -42,6 +42,8 @@ pub enum DataPlace {
     Interleaved,
     /// All of it on one node, as a file that is read on one node lies in the page cache.
     OneNode,
+    /// In turn over the nodes, on each as many pages as its weight.
+    Weighted,
     /// Page by page in turn over the nodes of each package, a copy for each.
     CopyPerPackage,
     /// A copy on each node, of which its threads read their own.
@@ -62,6 +64,8 @@ pub struct Arrangement {
     pub data: DataPlace,
     /// The nodes that it is on.
     pub memory_nodes: BTreeSet<u32>,
+    /// Pages in turn on each node; null where they are as many on each.
+    pub weights: Option<BTreeMap<u32, u32>>,
     /// Other nodes of which the same is predicted, of one instance on one node or package and of data on one node.
     pub alike: Vec<BTreeSet<u32>>,
     /// Of the data.

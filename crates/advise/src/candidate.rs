@@ -112,15 +112,24 @@ pub fn least_effort<'a, T>(
     possible: impl Fn(&'a T) -> &'a [BytesPerSecond],
     effort: impl Fn(&T) -> Effort,
 ) -> Option<usize> {
-    let best = all.iter().map(&worth).max_by(f64::total_cmp)?;
+    let largest = |of: &[usize]| of.iter().map(|&it| worth(&all[it])).fold(0.0, f64::max);
+    let mut looked_at: Vec<usize> = (0..all.len()).collect();
+    // A policy for each initiator is for processes, and a command for each: it has to be told from one for all.
+    let is_for_all = |it: &usize| effort(&all[*it]).kind < CandidateKind::ByInitiator;
+    let for_all: Vec<usize> = looked_at.iter().copied().filter(is_for_all).collect();
+    if largest(&for_all) >= largest(&looked_at) * (1.0 - reach.min(MOST_TOLERANCE)) {
+        looked_at = for_all;
+    }
+    let best = largest(&looked_at);
     let is_known = all.iter().all(|it| !possible(it).is_empty());
     // Of as many machines each, so that sums are compared.
     let on_average = |it: &'a T| match is_known {
         true => possible(it).iter().map(|it| it.0).sum(),
         false => worth(it),
     };
-    let positions = 0..all.len();
-    let ahead = positions.max_by(|&a, &b| on_average(&all[a]).total_cmp(&on_average(&all[b])))?;
+    let by_average =
+        |a: &&usize, b: &&usize| on_average(&all[**a]).total_cmp(&on_average(&all[**b]));
+    let ahead = *looked_at.iter().max_by(by_average)?;
     let average_of_best = on_average(&all[ahead]);
     let holds = |it: &'a T| {
         let mut both = possible(it).iter().zip(possible(&all[ahead]));
@@ -134,7 +143,7 @@ pub fn least_effort<'a, T>(
             let it = &all[place];
             is_wanted(it) && worth(it) >= least && holds(it)
         };
-        (0..all.len()).filter(is_near).collect()
+        looked_at.iter().copied().filter(is_near).collect()
     };
     let mut asked = near(&|it| is_plain(it) && effort(it).is_alike, best, MOST_TOLERANCE);
     let plain = near(&is_plain, best, MOST_OF_WEIGHTS);
@@ -388,6 +397,10 @@ mod tests {
         // On nodes that differ they count from 1 % on.
         assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 138.0, false)]), 0);
         assert_eq!(taken(&[(Weighted, 141.0, false), (Interleave, 139.7, false)]), 1);
+        // A policy for each initiator has to be told from one for all.
+        let by_initiator = CandidateKind::ByInitiator;
+        assert_eq!(taken(&[(by_initiator, 142.0, false), (Weighted, 139.0, false)]), 1);
+        assert_eq!(taken(&[(by_initiator, 144.0, false), (Weighted, 139.0, false)]), 0);
         // One node is alike to itself, and far behind.
         assert_eq!(taken(&[(Weighted, 141.0, false), (OneNode, 40.0, true)]), 0);
         assert_eq!(taken(&[(Interleave, 141.0, false), (OneNode, 40.0, true)]), 0);

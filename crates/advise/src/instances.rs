@@ -19,12 +19,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{Initiator, Machine};
+use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{MachinePart, RecordFigures, first_cause};
 use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, PerSecond, Quantity};
 
-use crate::advice::{AdviceError, Basis, no_own_pair};
+use crate::advice::{AdviceError, Basis, no_own_pair, placings, ranked};
 use crate::arrangement::{Arrangement, Arrangements, DataPlace, InstanceKind, Step, StepRates};
 use crate::demand::{Demand, DemandError, Pattern};
 use crate::lone_pairs::OnNodes;
@@ -71,11 +71,12 @@ pub fn arrange_instances(
         pattern: Pattern::Shared,
         seen: None,
     };
-    let all = teams(machine, &demand)?.into_iter().next().map_or(Vec::new(), |it| it.workers);
+    let none = || Team { workers: Vec::new(), cpus: Vec::new(), is_whole: false };
+    let team = teams(machine, &demand)?.into_iter().next().unwrap_or_else(none);
     let basis = Basis::of(figures, asked.load_share)?;
     let reached = basis.reached();
     let initiators = machine.initiators();
-    let arranging = Arranging { machine, basis: &basis, asked, reached, initiators, all };
+    let arranging = Arranging { machine, basis: &basis, asked, demand, reached, initiators, team };
     let found = arranging.arrangements();
     if found.is_empty() {
         return Err(AdviceError::NoModel(no_own_pair(record)));
@@ -88,13 +89,19 @@ struct Arranging<'a> {
     machine: &'a Machine,
     basis: &'a Basis,
     asked: &'a InstanceQuestion,
+    /// The same of one instance.
+    demand: Demand,
     reached: BTreeSet<(u32, u32)>,
     initiators: Vec<Initiator>,
     /// The threads of all initiators.
-    all: Vec<Workers>,
+    team: Team,
 }
 
 impl Arranging<'_> {
+    fn all(&self) -> &Vec<Workers> {
+        &self.team.workers
+    }
+
     fn arrangements(&self) -> Vec<Arrangement> {
         use {DataPlace as Data, InstanceKind as Kind};
         let mut found: Vec<Arrangement> = Vec::new();
@@ -107,21 +114,29 @@ impl Arranging<'_> {
             self.machine.only_package(&own.cpus)
         });
         let ranks =
-            0..self.all.iter().map(|it| self.own_nodes(it.initiator).len()).max().unwrap_or(0);
+            0..self.all().iter().map(|it| self.own_nodes(it.initiator).len()).max().unwrap_or(0);
         for (of_node, rank) in homes.iter().flat_map(|it| ranks.clone().map(move |rank| (it, rank)))
         {
             add(Kind::OneOnNode, Data::OneNode, self.on_own(of_node, rank).map(|it| vec![it]));
         }
         if homes.len() > 1 {
-            let ordinary = self.ordinary(&self.all);
-            add(Kind::OneOverAll, Data::Interleaved, Some(vec![spread(&self.all, &ordinary)]));
+            let known = self.interleaved();
+            for nodes in &known {
+                add(Kind::OneOverAll, Data::Interleaved, Some(vec![spread(self.all(), nodes)]));
+            }
+            let is_new = |pages: &OnNodes| !known.contains(&pages.keys().copied().collect());
+            let best = self.best_shared();
+            if let Some((data, pages)) = best.filter(|it| it.0 == Data::Weighted || is_new(&it.1)) {
+                let (workers, pages) = (self.all().clone(), vec![pages; self.all().len()]);
+                add(Kind::OneOverAll, data, Some(vec![Instance { workers, pages }]));
+            }
             let nodes: BTreeSet<u32> = self.reached.iter().map(|&(_, node)| node).collect();
             for node in nodes.into_iter().filter(|&node| takes_pages(self.machine, node)) {
-                let on_one = spread(&self.all, &[node].into());
+                let on_one = spread(self.all(), &[node].into());
                 add(Kind::OneOverAll, Data::OneNode, Some(vec![on_one]));
             }
             for rank in ranks {
-                let whole = || self.on_own(&self.all, rank).map(|it| vec![it]);
+                let whole = || self.on_own(self.all(), rank).map(|it| vec![it]);
                 add(Kind::OneOverAll, Data::OwnParts, whole());
                 add(Kind::OneOverAll, Data::CopyPerNode, whole());
                 let of_each = homes.iter().map(|of_node| self.on_own(of_node, rank));
@@ -156,18 +171,41 @@ impl Arranging<'_> {
         workers.iter().filter_map(|it| self.own_node(it.initiator, 0)).collect()
     }
 
-    /// Nodes of the kinds that these workers have of their own.
-    fn ordinary(&self, workers: &[Workers]) -> BTreeSet<u32> {
-        let kind = |node: u32| self.machine.node(node).map(|it| it.kind);
-        let own: Vec<_> = self.homes_of(workers).into_iter().map(kind).collect();
-        let nodes = self.machine.nodes.iter().map(|it| it.os_index);
-        nodes.filter(|&it| takes_pages(self.machine, it) && own.contains(&kind(it))).collect()
+    /// What pages may lie on in turn: the nodes of each kind, and all.
+    fn interleaved(&self) -> BTreeSet<BTreeSet<u32>> {
+        let nodes =
+            || self.machine.nodes.iter().filter(|it| takes_pages(self.machine, it.os_index));
+        let of = |kind| nodes().filter(|it| it.kind == kind).map(|it| it.os_index).collect();
+        let mut all: BTreeSet<BTreeSet<u32>> = nodes().map(|it| of(it.kind)).collect();
+        all.insert(nodes().map(|it| it.os_index).collect());
+        all.retain(|it| it.len() > 1);
+        all
+    }
+
+    /// Where the pages of one instance over all lie best by the flow law, in turn on some nodes.
+    fn best_shared(&self) -> Option<(DataPlace, OnNodes)> {
+        let teams = std::slice::from_ref(&self.team);
+        let placings = placings(teams, self.machine, self.basis, &self.demand, &[]);
+        let all = ranked(placings.first()?.candidates(Pattern::Shared, false), Pattern::Shared);
+        let best = all.iter().find(|it| it.is_eligible())?;
+        match best.policies.first()? {
+            MemoryPolicy::Interleave(nodes) => {
+                let share = 1.0 / nodes.len() as f64;
+                Some((DataPlace::Interleaved, nodes.iter().map(|node| (node, share)).collect()))
+            }
+            MemoryPolicy::Weighted(weights) => {
+                let sum = f64::from(weights.values().sum::<u32>());
+                let shares = weights.iter().map(|(&node, &weight)| (node, f64::from(weight) / sum));
+                Some((DataPlace::Weighted, shares.collect()))
+            }
+            _ => None,
+        }
     }
 
     /// Workers by what this says of their initiators.
     fn groups(&self, of: impl Fn(u32) -> Option<u32>) -> Vec<Vec<Workers>> {
         let mut groups: BTreeMap<u32, Vec<Workers>> = BTreeMap::new();
-        for &worker in &self.all {
+        for &worker in self.all() {
             if let Some(key) = of(worker.initiator) {
                 groups.entry(key).or_default().push(worker);
             }
@@ -215,6 +253,7 @@ impl Arranging<'_> {
             count: instances.len(),
             threads: counts.iter().sum(),
             data,
+            weights: (data == DataPlace::Weighted).then(|| weights(&on)),
             memory_nodes: on.into_keys().collect(),
             alike: Vec::new(),
             copies,
@@ -320,6 +359,12 @@ impl Arranging<'_> {
         let is_known = |node: u32| self.reached.iter().any(|&(_, it)| it == node);
         nodes.filter(|&node| takes_pages(self.machine, node) && !is_known(node)).collect()
     }
+}
+
+/// Pages in turn on each node for these shares.
+fn weights(on: &OnNodes) -> BTreeMap<u32, u32> {
+    let shares: Vec<f64> = on.values().copied().collect();
+    on.keys().copied().zip(page_weights(&shares)).collect()
 }
 
 /// Workers whose pages lie in turn over these nodes.

@@ -210,9 +210,18 @@ impl LonePairs {
         team.workers.iter().map(alone).collect()
     }
 
-    /// What a team gets where each thread uses its own part of the data on its own node.
-    pub(crate) fn own_parts(&self, team: &Team) -> Option<Estimate<BytesPerSecond>> {
-        Some(estimate(self.paced(team, &self.local_pages(team)?)?))
+    /// What a team gets where each thread uses its own part of the data on its own node; `None` where that
+    /// was not measured, within it where the parts find no room.
+    pub(crate) fn own_parts(
+        &self,
+        machine: &Machine,
+        demand: &Demand,
+        team: &Team,
+    ) -> Option<Option<Estimate<BytesPerSecond>>> {
+        let pages = self.local_pages(team)?;
+        let what = (CandidateKind::Local, MemoryPolicy::FirstTouch);
+        let own = self.candidate(machine, demand, team, what, &pages)?;
+        Some((!matches!(own.room, Room::TooSmall { .. })).then_some(own.predicted))
     }
 
     /// What happens without advice; whether that was seen.

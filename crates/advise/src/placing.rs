@@ -196,9 +196,12 @@ impl<'a> Placing<'a> {
         self.flow.measured_pace(&self.question.loads(&self.by_itself(pattern)?)?)
     }
 
-    /// What this team gets where each thread uses its own part of the data on its own node.
+    /// What this team gets where each thread uses its own part of the data on its own node; `None` where
+    /// the parts find no room there.
     pub fn own_parts(&self) -> Option<Estimate<BytesPerSecond>> {
-        Some(self.flow.expected(self.question.throughput(&self.local())?.paced))
+        let pages = self.local();
+        let flows = self.question.fits(&pages).then(|| self.question.throughput(&pages));
+        Some(self.flow.expected(flows??.paced))
     }
 
     fn local_candidate(&self, pattern: Pattern) -> Option<Candidate> {

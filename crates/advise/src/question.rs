@@ -3,9 +3,11 @@
 
 use fastrand::Rng;
 use nearfar_flow::{Capacities, Flows, Load, ScaledLoad};
-use nearfar_model::FittedFlow;
+use nearfar_model::{FittedFlow, FlowCase, FlowLayout};
 use nearfar_stats::normal_quantile;
 use serde::Serialize;
+
+use crate::side_by_side::side_by_side;
 
 /// Threads of an initiator that work on the program's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -185,18 +187,20 @@ impl Question<'_> {
 /// Machines are drawn in pairs, one off the fit one way, the other the other.
 const PAIRS: u64 = 6;
 
-/// Twelve machines that the record could as well be of, always the same of the same fit. A placement
-/// that is good on all of them on average loses less to noise, and to what no case tells, than the best
-/// one of the fit.
-pub fn possible_machines(fitted: &FittedFlow) -> Vec<Capacities> {
-    let mut random = Rng::with_seed(0);
-    let mut all = Vec::new();
-    for _ in 0..PAIRS {
+/// Twelve machines that the record could as well be of, always the same of the same fit to these cases. A
+/// placement that is good on all of them on average loses less to noise, and to what no case tells, than
+/// the best one of the fit. Where one has no solution there are fewer.
+pub fn possible_machines(
+    fitted: &FittedFlow,
+    layout: &FlowLayout,
+    cases: &[FlowCase],
+) -> Vec<Capacities> {
+    let both_ways = (0..PAIRS).flat_map(|seed| [(seed, 1.0), (seed, -1.0)]);
+    let drawn = side_by_side(&both_ways.collect::<Vec<_>>(), |&(seed, way)| {
+        let mut random = Rng::with_seed(seed);
         // Within 0.001 to 0.999 there is always a quantile.
-        let drawn = std::iter::repeat_with(|| normal_quantile(0.001 + 0.998 * random.f64()));
-        let one_way: Vec<f64> = drawn.flatten().take(fitted.freedoms()).collect();
-        let other_way: Vec<f64> = one_way.iter().map(|it| -it).collect();
-        all.extend([fitted.possible(&one_way), fitted.possible(&other_way)]);
-    }
-    all
+        let mut draw = || normal_quantile(0.001 + 0.998 * random.f64()).unwrap_or_default();
+        fitted.possible(layout, cases, || way * draw())
+    });
+    drawn.into_iter().flatten().collect()
 }

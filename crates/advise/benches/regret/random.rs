@@ -44,7 +44,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();
     let nodes: Vec<u32> = (0..machine.nodes).collect();
     let count = nodes.len();
-    let possible = possible_machines(&fitted);
+    let possible = possible_machines(&fitted, &machine.layout(), &cases);
     let question = Question {
         capacities: &fitted.capacities,
         kernel: KernelRatios { bytes: 1.0, demand: 1.0 },

@@ -53,7 +53,7 @@ pub struct AdvisedUse {
     /// nothing finds room.
     pub recommended: Option<usize>,
     /// What the same threads get where each uses its own part of the data, on its own node; null where
-    /// that is not known.
+    /// that is not known, or the parts find no room there.
     #[serde(rename = "own_parts_gb_per_s")]
     pub own_parts: Option<Estimate<BytesPerSecond>>,
     /// Whether what is recommended gives less than that.

@@ -329,8 +329,7 @@ impl AdvisedPlacement {
                     .into(),
             ),
             (None, None) => cautions.push(
-                "By the hybrid model for this share of loads: only the two memories of these CPUs \
-                 are compared. Without --load-share all nodes are."
+                "By the hybrid model of the two memories, for this share of loads."
                     .into(),
             ),
         }

@@ -4,7 +4,7 @@ use nearfar_advise::{
     Arrangement, Arrangements, DataPlace, InstanceKind, InstanceQuestion, MOST_TOLERANCE, Room,
     Step,
 };
-use nearfar_machine::NodeSet;
+use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_record::{Estimate, Record};
 use nearfar_units::{Bytes, PerSecond, Quantity, format_duration};
 use serde::Serialize;
@@ -105,6 +105,10 @@ impl ArrangedInstances {
             self.rate(each, false),
             self.against(each)
         )];
+        if let Some(weights) = &each.weights {
+            let pages = MemoryPolicy::Weighted(weights.clone());
+            said.push(format!("-> nearfar run --placement {pages} -- CMD"));
+        }
         if self.best_together != self.best_each {
             let (label, all) = (self.label(together), self.rate(together, true));
             said.push(match together.count {
@@ -173,6 +177,7 @@ impl ArrangedInstances {
             }
             (Kind::OneOverAll, Data::Interleaved) => "interleaved".into(),
             (Kind::OneOverAll, Data::OneNode) => format!("with data on {on}"),
+            (Kind::OneOverAll, Data::Weighted) => format!("by weights on {on}"),
             (Kind::OneOverAll, Data::OwnParts) => "with own parts".into(),
             (Kind::OneOverAll, _) => "with a copy per node".into(),
             (Kind::OneOnNode | Kind::OneOnPackage, _) => format!("near {on}"),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use nearfar_machine::{Machine, Relation, Relations};
+use nearfar_machine::{Core, CpuSet, Machine, Relation, Relations};
 use nearfar_record::{
     ChaseWalk, Coordinates, LatencyCoordinates, PairCoordinates, Record, Stage, pages_in_turn,
 };
@@ -88,9 +88,15 @@ fn pair_cases(record: &Record) -> HashSet<&[Coordinates]> {
     pairs.map(|case| case.coordinates.as_slice()).collect()
 }
 
-/// Whether numbers of nodes and of groups of CPUs mean the same on both.
+/// Two groups with at most this many times as many cores do the same with the same numbers of threads.
+const MOST_CORES: f64 = 1.25;
+
+/// Whether numbers of nodes and of groups of CPUs mean the same on both, and the groups have about as many
+/// cores: of others the same threads are another part of what a group can do.
 pub(super) fn are_of_one_kind(a: &Machine, b: &Machine) -> bool {
-    shape(a) == shape(b)
+    let (cores_of_a, cores_of_b) = (cores(a), cores(b));
+    let is_near = |(a, b): (&usize, &usize)| *a.max(b) as f64 <= MOST_CORES * *a.min(b) as f64;
+    shape(a) == shape(b) && cores_of_a.iter().zip(&cores_of_b).all(is_near)
 }
 
 /// The initiators with their nodes, and the nodes.
@@ -98,6 +104,13 @@ fn shape(machine: &Machine) -> (Vec<(u32, Option<u32>)>, Vec<u32>) {
     let initiators = machine.initiators();
     let nodes = machine.nodes.iter().map(|node| node.os_index);
     (initiators.iter().map(|it| (it.index, it.cpu_node)).collect(), nodes.collect())
+}
+
+/// How many cores each initiator has.
+fn cores(machine: &Machine) -> Vec<usize> {
+    let is_of = |own: &CpuSet, core: &Core| core.cpus.iter().any(|cpu| own.contains(cpu));
+    let count = |own: &CpuSet| machine.cores.iter().filter(|core| is_of(own, core)).count();
+    machine.initiators().iter().map(|it| count(&it.cpus)).collect()
 }
 
 /// The best figure of each pair, by its role, of the variants that walk in order: every machine has

@@ -8,7 +8,6 @@ use nearfar_stats::{Fit, FitRule, Loss, fit_with_derivatives, solve_least_square
 
 use super::case::{FlowCase, FlowLayout};
 use super::parameters::{self, FlowParameter, Parameters, scaled_loads};
-use super::possible::Posterior;
 
 /// A residual beyond this many standard errors counts less (Huber).
 const HUBER: f64 = 2.5;
@@ -45,8 +44,8 @@ pub struct FittedFlow {
     pub not_foretold: usize,
     /// Whether the fit ended because nothing was left to gain.
     pub has_converged: bool,
-    /// How far the numbers can be off, together.
-    pub(crate) posterior: Posterior,
+    /// What is fitted of all parameters, p and gamma last.
+    pub(crate) at: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,34 +66,13 @@ pub fn fit_flow(
     cases: &[FlowCase],
     is_left_out: impl Fn(&FlowCase) -> bool,
 ) -> Option<FittedFlow> {
-    let parameters = Parameters::new(layout, cases)?;
-    let known = cases.iter().enumerate().filter(|(_, case)| parameters.knows(case));
-    let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
-    let starts = cases.iter().map(|_| None).collect();
-    let problem = Problem {
-        parameters,
-        positions,
-        cases,
-        starts: RefCell::new(starts),
-        found_at: RefCell::default(),
-    };
-    let rule = FitRule {
-        loss: Loss::Huber(HUBER),
-        most_steps: MOST_STEPS,
-        longest_step: LONGEST_STEP,
-        tolerance: TOLERANCE,
-    };
-    let fit = fit_with_derivatives(
-        &problem.parameters.start,
-        |at| problem.residuals(at),
-        |at, _| problem.derivatives(at),
-        &rule,
-    )?;
+    let problem = Problem::new(layout, cases, Vec::new())?;
+    let fit = problem.fit(&problem.parameters.start, MOST_STEPS, TOLERANCE)?;
     problem.answer(&fit, is_left_out)
 }
 
-struct Problem<'a> {
-    parameters: Parameters<'a>,
+pub(crate) struct Problem<'a> {
+    pub parameters: Parameters<'a>,
     /// Where each case stands among those that were given.
     positions: Vec<usize>,
     cases: Vec<&'a FlowCase>,
@@ -102,9 +80,27 @@ struct Problem<'a> {
     starts: RefCell<Vec<Option<Flows>>>,
     /// Where all cases were found last.
     found_at: RefCell<Option<Vec<f64>>>,
+    /// What is added to the residuals; of those beyond nothing.
+    offsets: Vec<f64>,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    /// `None` where no stream of the first kernel ran alone.
+    pub fn new(layout: &'a FlowLayout, cases: &'a [FlowCase], offsets: Vec<f64>) -> Option<Self> {
+        let parameters = Parameters::new(layout, cases)?;
+        let known = cases.iter().enumerate().filter(|(_, case)| parameters.knows(case));
+        let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
+        let starts = RefCell::new(cases.iter().map(|_| None).collect());
+        Some(Self { parameters, positions, cases, starts, found_at: RefCell::default(), offsets })
+    }
+
+    pub fn fit(&self, start: &[f64], most_steps: u32, tolerance: f64) -> Option<Fit> {
+        let rule =
+            FitRule { loss: Loss::Huber(HUBER), most_steps, longest_step: LONGEST_STEP, tolerance };
+        let derivatives = |at: &[f64], _: &[f64]| self.derivatives(at);
+        fit_with_derivatives(start, |at| self.residuals(at), derivatives, &rule)
+    }
+
     /// ln (predicted / measured) / noise of every stream, then what parameters are off their
     /// priors.
     fn residuals(&self, at: &[f64]) -> Option<Vec<f64>> {
@@ -119,6 +115,7 @@ impl Problem<'_> {
         residuals.extend(
             priors.map(|((parameter, at), start)| (at - start) / parameter.prior_deviation()),
         );
+        residuals.iter_mut().zip(&self.offsets).for_each(|(residual, offset)| *residual += offset);
         Some(residuals)
     }
 
@@ -216,7 +213,7 @@ impl Problem<'_> {
             left_out: without_them,
             not_foretold,
             has_converged: fit.has_converged,
-            posterior: Posterior::new(at, covariance),
+            at: at.clone(),
         })
     }
 }

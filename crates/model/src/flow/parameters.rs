@@ -9,7 +9,7 @@
 //! | I, issue of c | the larger of 1.2 x the best B, 1.03 x the most of c | 0.4 |
 //! | link of packages | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
 //! | an initiator to a package | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
-//! | channels of a package | 1.1 x the most when all nodes are in use, else 1.5 x the sum of B | 0.3 |
+//! | channels of a package | the larger of the sum of K, 1.03 x the most of them | 0.3 |
 //! | p, from 1 to 25 | 5 | 0.4 |
 //! | gamma, from 0 to 2 | 0.5 | 0.5, itself |
 //! | a kernel's bytes / the first's, saturated | median of equal cases of all threads | 0.3 |
@@ -145,12 +145,14 @@ impl<'a> Parameters<'a> {
     /// Controllers that several initiators reach, issue limits of initiators that reach several
     /// nodes, links: where there is one path, its capacity is that of all of them.
     fn add_shared(&mut self, known: &Known<'_>, best: &[Vec<Option<f64>>]) {
+        let mut carried = Vec::new();
         for (column, &node) in self.layout.nodes.iter().enumerate() {
             let of_node: Vec<f64> = best.iter().filter_map(|row| row[column]).collect();
+            let together = known.most(|_, to| to == node);
+            let start = (1.1 * largest(&of_node)).max(1.03 * together);
+            carried.push(start);
             if of_node.len() > 1 {
-                let together = known.most(|_, to| to == node);
-                let controller = FlowParameter::Capacity(Part::Controller { column });
-                self.add(controller, (1.1 * largest(&of_node)).max(1.03 * together).ln());
+                self.add(FlowParameter::Capacity(Part::Controller { column }), start.ln());
             }
         }
         for (initiator, row) in best.iter().enumerate() {
@@ -170,9 +172,8 @@ impl<'a> Parameters<'a> {
             if of_link.len() > 1 {
                 let across = known.most(|from, to| link.crosses.contains(&(from, to)));
                 let start = match link.part {
-                    MachinePart::Channels { .. } => known
-                        .most_of_all(&link.crosses)
-                        .map_or_else(|| 1.5 * self.sum_of_nodes(link, best), |most| 1.1 * most),
+                    // Most nodes have channels of their own, so that together they carry what each does.
+                    MachinePart::Channels { .. } => self.sum_of_nodes(link, &carried),
                     _ => 1.2 * largest(&of_link),
                 };
                 let start = start.max(1.03 * across);
@@ -181,11 +182,11 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The sum over a link's nodes of the most that an initiator alone moved on each.
-    fn sum_of_nodes(&self, link: &FlowLink, best: &[Vec<Option<f64>>]) -> f64 {
-        let nodes = self.layout.nodes.iter().enumerate();
-        let own = nodes.filter(|(_, node)| link.crosses.iter().any(|(_, to)| to == *node));
-        own.map(|(column, _)| best.iter().filter_map(|row| row[column]).fold(0.0, f64::max)).sum()
+    /// The sum over a link's nodes.
+    fn sum_of_nodes(&self, link: &FlowLink, by_column: &[f64]) -> f64 {
+        let nodes = self.layout.nodes.iter().zip(by_column);
+        let own = nodes.filter(|(node, _)| link.crosses.iter().any(|(_, to)| to == *node));
+        own.map(|(_, value)| value).sum()
     }
 
     /// The capacities of a machine with these parameters. Pairs that no case is about have the
@@ -316,18 +317,6 @@ impl Known<'_> {
     /// The most that streams moved together over what is counted, bytes/s of the first kernel.
     fn most(&self, is_counted: impl Fn(u32, u32) -> bool) -> f64 {
         self.of_first_kernel().map(|case| case.moved(&is_counted)).fold(0.0, f64::max)
-    }
-
-    /// The most that streams moved over these paths in a case that uses all of their nodes.
-    fn most_of_all(&self, paths: &BTreeSet<(u32, u32)>) -> Option<f64> {
-        let nodes: BTreeSet<u32> = paths.iter().map(|&(_, node)| node).collect();
-        let uses_all = |case: &&FlowCase| {
-            let used: BTreeSet<u32> =
-                pairs_of(std::slice::from_ref(*case)).into_iter().map(|(_, node)| node).collect();
-            nodes.is_subset(&used)
-        };
-        let moved = |case: &FlowCase| case.moved(|from, to| paths.contains(&(from, to)));
-        self.of_first_kernel().filter(uses_all).map(moved).reduce(f64::max)
     }
 
     /// A kernel's bytes against the first's in the same cases: with several threads, with one.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::curve::LoadedCurve;
 use super::knee::{LoadedPoint, check_rise, knee, usable};
-use super::law::{LatencyLaw, LoadedAccess, fit_law};
+use super::law::{LatencyLaw, LoadedAccess, SAME_SHARE, fit_law};
 
 /// An initiator on a node beside traffic of any read share.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,6 +45,9 @@ pub struct FamilyLaw {
     /// The law of points drawn again, and what one drawn point is off by, a logarithm.
     #[serde(skip)]
     drawn: Vec<(LatencyLaw, f64)>,
+    /// What it was fitted to.
+    #[serde(skip)]
+    measured: Vec<LoadedAccess>,
     #[serde(skip)]
     cases: Vec<String>,
 }
@@ -73,6 +76,12 @@ pub const STRAIGHT: f64 = 2.0;
 /// Laws of points drawn again.
 const DRAWS: usize = 80;
 const SEED: u64 = 1;
+/// What points beside a law through a dozen others are off by at least: these can lie on it by themselves.
+/// With less, intervals hold half of the points of some published families (`nearfar-reproduce`,
+/// `tests/families.rs`).
+const LEAST_SCATTER: f64 = 0.02;
+/// Between points that differ by more than this factor the law is not all that could be.
+const STEEP: f64 = 2.0;
 const CONFIDENCE: f64 = 0.95;
 
 impl CurveFamily {
@@ -133,7 +142,9 @@ impl FamilyLaw {
         let parameters = 2 + fitted.shares.len() + fitted.shares.len().min(2);
         let free = points.len().saturating_sub(parameters).max(1);
         let shrunk = (points.len() as f64 / free as f64).sqrt();
-        let off: Vec<f64> = off.into_iter().map(|it| it * shrunk).collect();
+        let scatter = (off.iter().map(|it| it * it).sum::<f64>() / points.len() as f64).sqrt();
+        let enlarged = shrunk.max(LEAST_SCATTER / scatter.max(f64::MIN_POSITIVE));
+        let off: Vec<f64> = off.into_iter().map(|it| it * enlarged).collect();
         let redraw = |residuals: Vec<f64>| {
             let moved = points.iter().zip(&times).zip(&residuals);
             let moved: Vec<LoadedAccess> = moved
@@ -152,6 +163,7 @@ impl FamilyLaw {
             error: (errors().map(|it| it * it).sum::<f64>() / points.len() as f64).sqrt(),
             worst_error: errors().map(f64::abs).fold(0.0, f64::max),
             points: points.len(),
+            measured: points.into(),
             fitted,
             drawn,
             cases,
@@ -259,6 +271,35 @@ impl FamilyLaw {
                 law.time_ns(read_share, traffic.0).map_or(f64::INFINITY, |ns| ns * off.exp())
             })
             .collect();
-        self.with_interval(value, &drawn).ok_or_else(|| "no law fits it".into())
+        let mut time: Estimate<Nanoseconds> =
+            self.with_interval(value, &drawn).ok_or("no law fits it")?;
+        let steep = self.steep(read_share, traffic.0 / capacity);
+        if let (Some([low, high]), Some(steep)) = (&mut time.interval, steep) {
+            low.0 = low.0.min(steep.0);
+            high.0 = high.0.max(steep.1);
+        }
+        Ok(time)
+    }
+
+    /// Between two points far apart what a curve can take that rises, and ever faster: no less than at the
+    /// one before, and no more than on the line between them.
+    fn steep(&self, read_share: f64, used: f64) -> Option<(f64, f64)> {
+        let below = self.fitted.shares.iter().rev().find(|it| it.read_share <= read_share);
+        let above = self.fitted.shares.iter().find(|it| it.read_share >= read_share);
+        let is_near = |point: &&LoadedAccess| {
+            let mut near =
+                below.into_iter().chain(above).map(|it| it.read_share - point.read_share);
+            point.traffic == 0.0 || near.any(|off| off.abs() < SAME_SHARE)
+        };
+        let of_point = |it: &LoadedAccess| {
+            let capacity = self.fitted.capacity(it.read_share).filter(|_| it.traffic > 0.0);
+            (capacity.map_or(0.0, |capacity| it.traffic / capacity), it.ns)
+        };
+        let mut near: Vec<_> = self.measured.iter().filter(is_near).map(of_point).collect();
+        near.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let next = near.partition_point(|(filled, _)| *filled <= used);
+        let (before, after) = (near.get(next.checked_sub(1)?)?, near.get(next)?);
+        let part = (used - before.0) / (after.0 - before.0);
+        (after.1 > STEEP * before.1).then_some((before.1, before.1 + (after.1 - before.1) * part))
     }
 }

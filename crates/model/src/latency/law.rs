@@ -68,7 +68,7 @@ const WAIT_ERROR: f64 = 1.0;
 /// What a step must gain: far below what a time is off by.
 const TOLERANCE: f64 = 1e-7;
 /// Read shares that differ by less are one.
-const SAME_SHARE: f64 = 0.01;
+pub(super) const SAME_SHARE: f64 = 0.01;
 /// Parameters are logarithms; beyond this one is no number of a machine.
 const LARGEST: f64 = 20.0;
 

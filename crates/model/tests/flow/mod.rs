@@ -187,28 +187,43 @@ fn what_no_case_fills_is_not_bound() {
     assert!(!fitted.fairness.is_bound);
 }
 
-/// The fitted machine lies among those that are possible, which scatter by what cases leave open.
+/// The fitted machine lies among those that are possible, which scatter by what cases leave open: what
+/// nothing fills, up and not below what was moved over it.
 #[test]
 fn possible_machines_scatter_as_the_numbers_are_sure() {
     let mut truth = machine();
     // Nothing fills an issue limit; paths are filled by their own cases.
     truth.issue = vec![Some(1e12); 3];
     let mut random = fastrand::Rng::with_seed(7);
-    let fitted = fit_flow(&layout(), &cases(&truth, 8, &mut random), is_mix).unwrap();
-    assert_eq!(fitted.possible(&[]), fitted.capacities);
-    let mut spread = [0.0_f64; 2];
-    for _ in 0..50 {
-        let normal: Vec<f64> =
-            (0..fitted.freedoms()).map(|_| if random.bool() { 1.0 } else { -1.0 }).collect();
-        let machine = fitted.possible(&normal);
+    let cases = cases(&truth, 8, &mut random);
+    let fitted = fit_flow(&layout(), &cases, is_mix).unwrap();
+    let same = fitted.possible(&layout(), &cases, || 0.0).unwrap();
+    let moved = |machine: &Capacities, pick: &dyn Fn(&Capacities) -> f64| {
+        (pick(machine) / pick(&fitted.capacities)).ln()
+    };
+    let path = |it: &Capacities| it.path[0][0].unwrap();
+    let issue = |it: &Capacities| it.issue[0].unwrap();
+    assert!(moved(&same, &path).abs() < 0.01 && moved(&same, &issue).abs() < 0.01, "{same:?}");
+    let issued = |case: &FlowCase| -> f64 {
+        let own = case.streams.iter().filter(|it| it.load.initiator == 0);
+        own.map(|it| it.rate).sum()
+    };
+    let most = cases.iter().map(issued).fold(0.0, f64::max);
+    let (mut of_path, mut of_issue) = (Vec::new(), Vec::new());
+    for _ in 0..40 {
+        let normal = || if random.bool() { 1.0 } else { -1.0 };
+        let machine = fitted.possible(&layout(), &cases, normal).unwrap();
         assert!((1.0..=25.0).contains(&machine.saturation), "{machine:?}");
-        let moved = |pick: &dyn Fn(&Capacities) -> f64| {
-            (pick(&machine) / pick(&fitted.capacities)).ln().abs()
-        };
-        spread[0] = spread[0].max(moved(&|it| it.path[0][0].unwrap()));
-        spread[1] = spread[1].max(moved(&|it| it.issue[0].unwrap()));
+        assert!(issue(&machine) > 0.95 * most, "{machine:?}");
+        of_path.push(moved(&machine, &path));
+        of_issue.push(moved(&machine, &issue));
     }
-    assert!(spread[0] > 0.0 && spread[0] < 0.1 && spread[1] > 0.2, "{spread:?}");
+    let ends = |all: &[f64]| {
+        all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &it| (a.min(it), b.max(it)))
+    };
+    let (path, issue) = (ends(&of_path), ends(&of_issue));
+    assert!(path.0 < 0.0 && path.1 > 0.0 && path.1 - path.0 < 0.2, "{path:?}");
+    assert!(issue.1 > 0.2 && -issue.0 < issue.1, "{issue:?}");
 }
 
 /// A kernel that moves fewer bytes through the same parts.
