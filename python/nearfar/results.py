@@ -3395,6 +3395,8 @@ class AdvisedCandidate:
     """The model that predicts it."""
     predicted_gb_per_s: Estimate
     """Threads x the slowest thread's rate, useful bytes, within the model's error."""
+    measured_gb_per_s: Optional[float]
+    """What the record's own case of these threads and pages moved, threads x the slowest thread's rate, useful bytes; null where it has none."""
     gain: Optional[float]
     """Predicted / that of the default by the same model - 1; null where the default finds no room."""
     mean_gain: Optional[float]

@@ -204,6 +204,10 @@ pub struct Candidate {
     /// Threads x the slowest thread's rate, useful bytes, within the model's error.
     #[serde(rename = "predicted_gb_per_s")]
     pub predicted: Estimate<BytesPerSecond>,
+    /// What the record's own case of these threads and pages moved, threads x the slowest thread's rate,
+    /// useful bytes; null where it has none.
+    #[serde(rename = "measured_gb_per_s")]
+    pub measured: Option<BytesPerSecond>,
     /// Predicted / that of the default by the same model - 1; null where the default finds no
     /// room.
     pub gain: Option<f64>,
@@ -252,6 +256,7 @@ impl Candidate {
             policies,
             model,
             predicted,
+            measured: None,
             gain: None,
             mean_gain: None,
             is_claimed: false,

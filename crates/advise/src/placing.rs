@@ -190,10 +190,12 @@ impl<'a> Placing<'a> {
     /// What the record's own case of that moved, threads x the slowest thread's rate, useful bytes/s; `None`
     /// where it has none, or of another kernel.
     pub fn measured_default(&self, pattern: Pattern) -> Option<f64> {
-        if self.question.kernel != KernelRatios::OF_FIRST {
-            return None;
-        }
-        self.flow.measured_pace(&self.question.loads(&self.by_itself(pattern)?)?)
+        self.measured(&self.by_itself(pattern)?)
+    }
+
+    fn measured(&self, pages: &[Shares]) -> Option<f64> {
+        let is_of_kernel = self.question.kernel == KernelRatios::OF_FIRST;
+        is_of_kernel.then(|| self.flow.measured_pace(&self.question.loads(pages)?))?
     }
 
     /// What this team gets where each thread uses its own part of the data on its own node; `None` where
@@ -300,6 +302,7 @@ impl<'a> Placing<'a> {
             let made =
                 Candidate::new(kind, &self.team, policies, AdvisingModel::Flow, predicted, room);
             Candidate {
+                measured: self.measured(pages).map(BytesPerSecond),
                 possible: possible.into_iter().map(|it| BytesPerSecond(it.paced)).collect(),
                 is_open,
                 is_alike: are_alike(&self.flow.fitted.capacities, used),

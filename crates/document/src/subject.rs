@@ -3,6 +3,7 @@
 mod advise;
 mod advise_device;
 mod advise_text;
+mod advised_rate;
 mod characterize;
 mod class_map;
 pub(crate) mod classes;

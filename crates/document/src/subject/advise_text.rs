@@ -7,18 +7,17 @@ use nearfar_advise::{
 };
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{FlowTrust, Inapplicable};
-use nearfar_record::Estimate;
-use nearfar_units::{BytesPerSecond, Quantity};
+use nearfar_units::Quantity;
 
 use super::advise::{
     AdviceProfile, AdvisedCandidate, AdvisedPlacement, AdvisedUse, NodeAccess, TakenFigure,
 };
+use super::advised_rate::{factor, figure, gain_words, given_words, rate_words};
 use super::figures::{count, significant};
 use super::flow::{part_words, percents};
 use super::run::verification_part;
 use super::who::Who;
 use crate::answer::{Answer, Part, Shown};
-use crate::figure::Figure;
 use crate::table::{Cell, Column, Table};
 use crate::terminal::paragraph::folded;
 
@@ -248,7 +247,7 @@ impl AdvisedPlacement {
         let Some(best) = of_use.best().map(|it| &it.candidate) else {
             return "the data does not fit on this machine.".into();
         };
-        let rate = rate_words(&best.predicted);
+        let rate = given_words(best);
         let limit = limit_words(best, who);
         if best.is_default {
             let what = match best.kind {
@@ -292,7 +291,7 @@ impl AdvisedPlacement {
         {
             said.push(format!(
                 "{} by {} does not fit: {} for node {node}, which has {} for programs.",
-                rate_words(&better.candidate.predicted),
+                given_words(&better.candidate),
                 self.name(of_use, better).trim_end_matches(" (no room)"),
                 gib(needed_bytes),
                 gib(usable_bytes)
@@ -379,49 +378,6 @@ fn use_words(pattern: Pattern) -> &'static str {
         Pattern::Shared => "any thread any part (hash tables, graphs)",
         Pattern::Irregular => "any thread any part, in no order",
     }
-}
-
-/// `*72.3 ±0.63  x 2.9`; by lone pairs `29.8 to 58.2`.
-fn figure(candidate: &Candidate, is_best: bool) -> String {
-    let mark = if is_best { "*" } else { "" };
-    let figure = format!("{mark}{}", with_interval(&candidate.predicted));
-    match gain_words(candidate).as_str() {
-        "" => figure,
-        gain => format!("{figure}  {gain}"),
-    }
-}
-
-/// The widest interval that is written as a value and how far it reaches: of wider ones the middle says
-/// little.
-const MOST_REACH: f64 = 0.25;
-
-fn with_interval(rate: &Estimate<BytesPerSecond>) -> String {
-    let figure = Figure::of(rate);
-    match &figure.interval_text {
-        Some(ends) if figure.relative_spread().is_some_and(|it| it > MOST_REACH) => ends.clone(),
-        _ => format!("{}{}", figure.text, figure.spread().unwrap_or_default()),
-    }
-}
-
-fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
-    format!("{} GB/s", with_interval(rate))
-}
-
-/// A gain that is told: `x 2.9` from 2 on, below in percent; the mean of all fits where by the best
-/// one it is too small to be told.
-fn gain_words(candidate: &Candidate) -> String {
-    let gain = candidate.gain.filter(|_| candidate.is_claimed && !candidate.is_default);
-    match (gain, candidate.mean_gain) {
-        (Some(gain), Some(mean)) if gain < LEAST_GAIN => format!("{} on average", factor(mean)),
-        (gain, _) => gain.map_or_else(String::new, factor),
-    }
-}
-
-fn factor(gain: f64) -> String {
-    if gain >= 1.0 {
-        return format!("x {}", significant(1.0 + gain, 2));
-    }
-    format!("+{} %", significant(100.0 * gain, 2))
 }
 
 /// `, limited by ..`; nothing where the model does not say.
