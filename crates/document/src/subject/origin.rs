@@ -18,6 +18,8 @@ pub struct Origin {
     pub executor: Executor,
     /// Whether the record is as it was written.
     pub sealing: Seals,
+    /// Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone.
+    pub is_disturbed: bool,
     #[serde(skip)]
     pub(crate) who: Who,
 }
@@ -45,7 +47,9 @@ impl Origin {
             Sealing::Edited { lines, count } => ("edited", lines.clone(), *count),
             Sealing::Unsealed => ("absent", Vec::new(), 0),
         };
+        let disturbed = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
         Self {
+            is_disturbed: disturbed > 0 && 2 * disturbed >= record.samples.len(),
             host: header.host.clone(),
             started: header.started.clone(),
             executor: header.executor,
@@ -59,7 +63,7 @@ impl Origin {
         Answer::saying(format!("{}, {}", self.host, self.started)).and_answer(self.caution())
     }
 
-    /// That figures are simulated, and what is wrong with the record's seals.
+    /// That figures are simulated or disturbed, and what is wrong with the record's seals.
     pub(crate) fn caution(&self) -> Answer {
         let caution = |first: &str, words: &str, emphasis| {
             let words = words.to_string();
@@ -69,9 +73,15 @@ impl Origin {
         let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
         let edited = self.sealing.finding.as_ref();
         let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
-        Answer::default().and_all(Shown::Always, simulated.into_iter().chain(edited))
+        let disturbed =
+            self.is_disturbed.then(|| caution("DISTURBED: ", DISTURBED, Emphasis::Caution));
+        let cautions = simulated.into_iter().chain(edited).chain(disturbed);
+        Answer::default().and_all(Shown::Always, cautions)
     }
 }
+
+const DISTURBED: &str = "something else ran in half of the windows or more, so that figures can be too low \
+                         (nearfar show RECORD --remarks)";
 
 /// What looking a record over says of its seals.
 pub(crate) fn seal_check(sealing: &Sealing) -> Check {

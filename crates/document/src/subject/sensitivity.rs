@@ -451,6 +451,7 @@ mod tests {
                 started: "2026-11-23T01:02:03Z".into(),
                 executor: Executor::Native,
                 sealing: Seals { seals: "fit", lines: Vec::new(), count: 0, finding: None },
+                is_disturbed: false,
                 who: Who::default(),
             },
             record: Some("/home/somebody/.local/state/nearfar/programs/node17.jsonl".into()),

@@ -1,5 +1,6 @@
 //! What is said beside figures: proofs, marks, and reasons where there are none.
 
+use nearfar_document::{Origin, Room};
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
     Absence, Actor, Coordinates, Experiment, Proof, ProofMethod, ReasonCode, Record, Stream,
@@ -20,6 +21,17 @@ pub fn mixes() -> Record {
     add(&mut record, mix(2, across), 2, &[&[3.0, 3.0]]);
     disturb(&mut record, "mixes/2");
     record
+}
+
+/// What a command says before its figures of a record like this.
+#[test]
+fn half_of_the_windows_disturbed_is_said_before_any_figure() {
+    let mut record = mixes();
+    let said = |record: &Record| Origin::new(record).answer().text(Room { width: 80, full: false });
+    assert!(!said(&record).contains("DISTURBED"), "{}", said(&record));
+    disturb(&mut record, "mixes/1");
+    assert!(said(&record).contains("DISTURBED: something else ran"), "{}", said(&record));
+    assert!(Origin::new(&record).is_disturbed);
 }
 
 /// A stream with an array of its own policy that is written, another beside it, and arithmetic in
