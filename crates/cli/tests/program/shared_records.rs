@@ -28,6 +28,10 @@ fn each_that_was_given_is_read_modelled_and_reported() {
             let may_fail = command == "doctor" && output.status.code() == Some(1);
             assert!(output.status.success() || may_fail, "{name}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{name}: {command}");
+            // It is of no host, and could not be gone on with.
+            let said = text(&output.stdout);
+            let goes_on = said.contains("--append") || said.contains("--resume");
+            assert!(!goes_on, "{name}: {command}: {said}");
         }
         let report = folder.path().join("report.md");
         let output = run(nearfar().arg("report").arg(&record).arg("-o").arg(&report));
