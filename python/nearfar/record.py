@@ -68,8 +68,8 @@ class Record:
 
     @property
     def cautions(self) -> list[str]:
-        """What must be known before its figures are believed, in sentences: that they are simulated, that the record was
-        changed. Frames and rankings say nothing of it."""
+        """What must be known before its figures are believed, in sentences: that they are simulated, that the record
+        was changed. Frames and rankings say nothing of it."""
         return self._read.cautions
 
     @cached_property

@@ -124,7 +124,8 @@ pub enum Command {
         "Examples:\n",
         "  nearfar list                                   the records that nobody gave a name\n",
         "  nearfar list results --json\n",
-        "A record is known by what stands in it, whatever its file is called.",
+        "A record is known by what stands in it, whatever its file is called. Its first and last lines are\n",
+        "read, which does not tell whether it was changed since it was measured: `nearfar show` does.",
     ))]
     List(Box<ListArguments>),
     /// What a record means: the models of the papers, fitted, with their errors

@@ -260,6 +260,15 @@ pub fn command_on(record: &Record, command: &str, options: &str) -> String {
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// The command that models a record; `None` of links and mixes alone, which say something beside other figures
+/// only.
+pub fn modelling_command(record: &Record) -> Option<String> {
+    let mut places = record.cases.iter().flat_map(|case| &case.coordinates);
+    let is_modelled =
+        places.any(|it| !matches!(it.experiment(), Experiment::Links | Experiment::Mixes));
+    is_modelled.then(|| command_on(record, "model", ""))
+}
+
 /// The command that advises by a record, where it has what advice is made of.
 pub fn advising_command(record: &Record) -> Option<String> {
     let pairs = record
