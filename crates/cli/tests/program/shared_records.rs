@@ -44,6 +44,24 @@ fn each_that_was_given_is_read_modelled_and_reported() {
     }
 }
 
+/// Who has the copy alone was told to resume it, which is refused.
+#[test]
+fn nothing_goes_on_with_a_copy_that_ends_early() {
+    let folder = TempDir::new().unwrap();
+    let (part, copy) = (folder.path().join("part.jsonl"), folder.path().join("copy.jsonl"));
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/record/pairs");
+    let whole = fs::read_to_string(corpus).unwrap();
+    let lines = whole.split_inclusive('\n').filter(|line| !line.starts_with("{\"finished\""));
+    fs::write(&part, lines.take(4).collect::<String>()).unwrap();
+    let scrub = run(nearfar().args(["record", "scrub", "-o"]).args([&copy, &part]));
+    assert!(scrub.status.success(), "{}", text(&scrub.stderr));
+    for command in ["show", "model", "doctor", "advise"] {
+        let output = run(nearfar().arg(command).arg(&copy));
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(!said.contains("--resume") && !said.contains("--append"), "{command}: {said}");
+    }
+}
+
 #[test]
 fn a_copy_says_the_same_of_the_machine() {
     let folder = TempDir::new().unwrap();

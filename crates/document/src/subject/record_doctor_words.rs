@@ -113,6 +113,9 @@ pub(crate) fn unmeasured_words(missing: &Unmeasured) -> String {
         WhyUnmeasured::Refused { code, text } => {
             format!("{count} were refused ({}), the first: {text}", code.as_str())
         }
+        WhyUnmeasured::NoSample if record.header.is_of_no_host() => {
+            "these cells were not compared; the record ends before them".into()
+        }
         WhyUnmeasured::NoSample => format!("{count} were planned and not measured"),
         WhyUnmeasured::NoBytes => format!("{count} moved no bytes"),
         WhyUnmeasured::NotPlanned => {
@@ -129,6 +132,9 @@ pub(crate) fn unmeasured_remedy(record: &Record, missing: &Unmeasured) -> String
                 "these cells were not compared; `{show}` lists them, and `nearfar doctor` on the machine \
                  itself says what can be done"
             )
+        }
+        WhyUnmeasured::NoSample if record.header.is_of_no_host() => {
+            "these cells were not compared; the record ends before them".into()
         }
         WhyUnmeasured::NoSample => format!(
             "these cells were not compared; measure the rest with `{}`",

@@ -279,6 +279,7 @@ fn title(sources: &Sources<'_>) -> Answer {
 pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)> {
     let goes_on = match &record.header.inputs.commands {
         Some(_) => "what ran is told".into(),
+        None if record.header.is_of_no_host() => "what was measured is told".into(),
         None => format!("`{}` goes on", resuming_command(record)),
     };
     let Some(finished) = &record.finished else {
