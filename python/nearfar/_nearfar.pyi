@@ -13,7 +13,8 @@ class Frame:
     `pyarrow.table(frame)`."""
 
     @property
-    def columns(self) -> list[str]: ...
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
     @property
     def units(self) -> list[tuple[str, str]]:
         """The units of the columns that have one; so does the metadata of their fields."""
@@ -88,9 +89,11 @@ class Ranking:
     """Answers in microseconds where tasks should run and where data should lie. Any number of threads may ask."""
 
     @property
-    def places(self) -> list[Place]: ...
+    def places(self) -> list[Place]:
+        """Where tasks can run; answers name them by their positions here."""
     @property
-    def nodes(self) -> list[int]: ...
+    def nodes(self) -> list[int]:
+        """The memory nodes, by the system's numbers, ascending."""
     @property
     def noise(self) -> Optional[float]:
         """Places whose ratio to the best is within it are equally good; None with one round of each."""
@@ -101,8 +104,9 @@ class Ranking:
     ) -> RankedNodes:
         """Where to put data that these will touch: place, threads, bytes."""
     def lone_rate(self, place: int, node: int) -> Optional[float]:
-        """What one thread alone moves, bytes/s."""
-    def why_unknown(self, place: int, node: int) -> Optional[str]: ...
+        """What one thread alone moves, bytes/s; None where that is not known."""
+    def why_unknown(self, place: int, node: int) -> Optional[str]:
+        """Why nothing is known of a place and a node; None where something is."""
 
 Told = tuple[str, str]
 
@@ -118,6 +122,10 @@ class ReadRecord:
     def suite(self) -> str: ...
     @property
     def torn(self) -> bool: ...
+    @property
+    def seals(self) -> str: ...
+    @property
+    def cautions(self) -> list[str]: ...
     def machine(self) -> str: ...
     def text(self) -> str: ...
     def samples(self) -> Frame: ...

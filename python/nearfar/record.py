@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import Literal, Optional, Union, overload
+from typing import Literal, Optional, Union, cast, overload
 
 from . import results
 from ._answer import Answer, answer, preformatted, typed
-from ._nearfar import Frame, RankedPlaces, Ranking, ReadRecord, read_record, simulate_record
+from ._nearfar import Error, Frame, RankedPlaces, Ranking, ReadRecord, read_record, simulate_record
 
 Path = Union[str, "PathLike[str]"]
 
@@ -59,6 +59,18 @@ class Record:
     def torn(self) -> bool:
         """Whether the last line was torn and is left out."""
         return self._read.torn
+
+    @property
+    def seals(self) -> Literal["fit", "edited", "absent"]:
+        """Whether the record is as it was written, as far as the seals of its lines tell: `edited` where it was changed
+        since, `absent` where nobody knows."""
+        return cast(Literal["fit", "edited", "absent"], self._read.seals)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What must be known before its figures are believed, in sentences: that they are simulated, that the record
+        was changed. Frames and rankings say nothing of it."""
+        return self._read.cautions
 
     @cached_property
     def machine(self) -> results.Machine:
@@ -214,6 +226,8 @@ def simulate(
     noise: bool = True,
 ) -> Record:
     """Measures a simulated machine, by its name or file (docs/simulated-machines.md), into memory."""
+    if seed is not None and not 0 <= seed < 1 << 64:
+        raise Error(f"seed: give a whole number from 0 to below 2^64, and not {seed}")
     return Record(simulate_record(machine, suite, only, seed, noise))
 
 

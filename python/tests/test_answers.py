@@ -167,3 +167,19 @@ def test_a_record_is_read_and_reported(tmp_path: Path) -> None:
         with pytest.raises(nearfar.Error, match="is the record itself"):
             nearfar.open(own).report(own)
         assert own.read_bytes() == path.read_bytes()
+
+
+def test_a_changed_record_says_so(tmp_path: Path) -> None:
+    for path in sorted((Path(__file__).parents[2] / "fuzz/corpus/record").glob("pairs")):
+        text = path.read_text()
+        changed = tmp_path / "changed.jsonl"
+        changed.write_text(text.replace('"started":"20', '"started":"19', 1))
+        record = nearfar.open(changed)
+        assert record.seals == "edited" and "was changed after it was measured" in record.cautions[-1]
+
+
+def test_nothing_and_no_number_are_refused() -> None:
+    with pytest.raises(nearfar.Error, match="only: name an experiment"):
+        nearfar.simulate("joe0", only=[])
+    with pytest.raises(nearfar.Error, match="seed: "):
+        nearfar.simulate("joe0", only=["latency"], seed=-1)

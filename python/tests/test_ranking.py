@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 import nearfar
@@ -52,5 +54,17 @@ def test_wrong_questions_are_errors(record: nearfar.Record) -> None:
         nearfar.rank(record, {99: 1})
     with pytest.raises(nearfar.Error, match="there is no place 8"):
         record.ranking().rank({0: 1}, [(8, 1, 0)])
+    ranking = record.ranking(beside=False)
+    for ask in (ranking.why_unknown, ranking.lone_rate):
+        with pytest.raises(nearfar.Error, match="there is no place 99"):
+            ask(99, 0)
+        with pytest.raises(nearfar.Error, match="no memory node 77"):
+            ask(0, 77)
     with pytest.raises(OverflowError):
         nearfar.rank(record, {0: -1})
+
+
+def test_help_says_what_the_stub_says() -> None:
+    assert str(inspect.signature(nearfar.Ranking.rank)) == "(self, /, data, running=())"
+    for shown in (nearfar.Ranking.places, nearfar.Ranking.nodes, nearfar.Frame.columns):
+        assert shown.__doc__

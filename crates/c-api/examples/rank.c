@@ -23,13 +23,30 @@ static int fail(int32_t code)
     return 2;
 }
 
+/* Tells on standard error what must be known of the record. */
+static void tell_cautions(uint32_t cautions)
+{
+    if (cautions & NEARFAR_SIMULATED)
+        fprintf(stderr, "rank: SIMULATED: the figures were computed, not measured\n");
+    if (cautions & NEARFAR_CHANGED)
+        fprintf(stderr, "rank: WARNING: the record was changed after it was measured\n");
+    if (cautions & NEARFAR_UNSEALED)
+        fprintf(stderr, "rank: WARNING: the record is not sealed: whether it was changed is not known\n");
+    if (cautions & NEARFAR_TORN)
+        fprintf(stderr, "rank: note: the record's last line is torn and was left out\n");
+}
+
 static int show(const nearfar_ranking *ranking, size_t data)
 {
     size_t count = 0;
     int32_t code = nearfar_rank(ranking, touched, data, NULL, 0, ranked, MOST, &count);
     if (code != NEARFAR_OK)
         return fail(code);
-    printf("%zu of %zu places, the best first\n", count, nearfar_place_count(ranking));
+    printf("%zu of %zu places, the best first", count, nearfar_place_count(ranking));
+    double noise = 0;
+    if (nearfar_noise(ranking, &noise) == NEARFAR_OK)
+        printf("; equally good up to %.6f times", 1 + noise);
+    printf("\n");
     for (size_t i = 0; i < count; i++) {
         nearfar_place place;
         code = nearfar_describe_place(ranking, ranked[i].place, &place);
@@ -67,6 +84,7 @@ int main(int argc, char **argv)
     int32_t code = nearfar_open(argv[1], 0, &ranking);
     if (code != NEARFAR_OK)
         return fail(code);
+    tell_cautions(nearfar_cautions(ranking));
     int status = show(ranking, data);
     nearfar_free(ranking);
     return status;

@@ -26,6 +26,12 @@
 extern "C" {
 #endif
 
+/* The version of this header; nearfar_version says the library's. */
+#define NEARFAR_VERSION "0.1.0"
+#define NEARFAR_VERSION_MAJOR 0
+#define NEARFAR_VERSION_MINOR 1
+#define NEARFAR_VERSION_PATCH 0
+
 /* What a function returns. */
 enum {
     NEARFAR_OK = 0,
@@ -39,6 +45,14 @@ enum {
     NEARFAR_UNKNOWN_RUNNING = 8, /* nothing is known of a pair on which threads run */
     NEARFAR_NO_ROOM = 9,        /* the array is too short */
     NEARFAR_INTERNAL = 10       /* an error of the library itself; please report it */
+};
+
+/* What must be known of a record before its figures are believed; nearfar_cautions adds them up. */
+enum {
+    NEARFAR_SIMULATED = 1, /* the figures were computed, not measured */
+    NEARFAR_CHANGED = 2,   /* it was changed after it was measured, as its seals tell */
+    NEARFAR_UNSEALED = 4,  /* it has no seals: whether it was changed is not known */
+    NEARFAR_TORN = 8       /* its last line is torn and was left out */
 };
 
 /* A record made ready for questions. */
@@ -113,6 +127,9 @@ int32_t nearfar_open(const char *path, int32_t with_flow, nearfar_ranking **rank
 /* Frees a ranking. NULL is allowed and does nothing. */
 void nearfar_free(nearfar_ranking *ranking);
 
+/* What must be known of the record: NEARFAR_SIMULATED and its like, added up; 0 for nothing, and for NULL. */
+uint32_t nearfar_cautions(const nearfar_ranking *ranking);
+
 /* How many places there are; 0 for NULL. */
 size_t nearfar_place_count(const nearfar_ranking *ranking);
 
@@ -132,6 +149,15 @@ int32_t nearfar_nodes(const nearfar_ranking *ranking, uint32_t *nodes, size_t ro
  */
 int32_t nearfar_lone_rate(const nearfar_ranking *ranking, size_t place, uint32_t node,
                           double *bytes_per_s);
+
+/*
+ * How far a ratio of answers must be from 1 to mean anything: places and nodes that are nearer to each
+ * other are equally good. Without running threads it is the noise of the record, with them the least
+ * difference. NEARFAR_NOT_IN_RECORD where the record has one round of each pair, NEARFAR_NO_FLOW where
+ * the ranking was opened without the flow model.
+ */
+int32_t nearfar_noise(const nearfar_ranking *ranking, double *ratio);
+int32_t nearfar_least_difference(const nearfar_ranking *ranking, double *ratio);
 
 /*
  * Ranks the places for a task that touches this data, beside threads that run (running_count 0:

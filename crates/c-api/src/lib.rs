@@ -11,8 +11,10 @@ mod record;
 pub use failure::{Code, nearfar_error_detail, nearfar_error_text};
 pub use nearfar_runtime::{RankedNode, RankedPlace, Running, Touched, User};
 pub use places::{
-    NO_CPU_NODE, PlaceDescription, nearfar_describe_place, nearfar_lone_rate, nearfar_nodes,
-    nearfar_place_count, nearfar_place_cpus,
+    NO_CPU_NODE, PlaceDescription, nearfar_describe_place, nearfar_least_difference,
+    nearfar_lone_rate, nearfar_nodes, nearfar_noise, nearfar_place_count, nearfar_place_cpus,
 };
 pub use questions::{nearfar_rank, nearfar_rank_nodes};
-pub use record::{nearfar_free, nearfar_open, nearfar_version};
+pub use record::{
+    Caution, OpenRanking, nearfar_cautions, nearfar_free, nearfar_open, nearfar_version,
+};

@@ -1,9 +1,10 @@
 //! What a ranking knows: places, nodes, pairs.
 
-use nearfar_runtime::{Place, Ranking, UnknownPair};
+use nearfar_runtime::{Place, RankError, Ranking, UnknownPair};
 
 use crate::arrays::{put, put_all, reference};
 use crate::failure::{Code, Failure, code_of};
+use crate::record::OpenRanking;
 
 /// `nearfar_place`: where tasks can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +28,14 @@ pub const NO_CPU_NODE: u32 = u32::MAX;
 /// # Safety
 /// `ranking` is null or from `nearfar_open` and not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearfar_place_count(ranking: *const Ranking) -> usize {
+pub unsafe extern "C" fn nearfar_place_count(ranking: *const OpenRanking) -> usize {
     // SAFETY: as the caller promises.
     unsafe { reference(ranking, "the ranking") }.map_or(0, |ranking| ranking.places().len())
 }
 
 fn find(ranking: &Ranking, place: usize) -> Result<&Place, Failure> {
     let places = ranking.places().len();
-    let missing = || Failure::from(nearfar_runtime::RankError::NoPlace { place, places });
+    let missing = || Failure::from(RankError::NoPlace { place, places });
     ranking.places().get(place).ok_or_else(missing)
 }
 
@@ -44,7 +45,7 @@ fn find(ranking: &Ranking, place: usize) -> Result<&Place, Failure> {
 /// `ranking` as in [`nearfar_place_count`]; `description` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_describe_place(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     place: usize,
     description: *mut PlaceDescription,
 ) -> i32 {
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn nearfar_describe_place(
 /// or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_place_cpus(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     place: usize,
     cpus: *mut u32,
     room: usize,
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn nearfar_place_cpus(
 /// or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_nodes(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     nodes: *mut u32,
     room: usize,
     count: *mut usize,
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn nearfar_nodes(
 /// `ranking` as in [`nearfar_place_count`]; `bytes_per_s` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_lone_rate(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     place: usize,
     node: u32,
     bytes_per_s: *mut f64,
@@ -118,14 +119,46 @@ pub unsafe extern "C" fn nearfar_lone_rate(
     code_of(|| {
         // SAFETY: as the caller promises.
         let ranking = unsafe { reference(ranking, "the ranking")? };
-        find(ranking, place)?;
-        if ranking.nodes().binary_search(&node).is_err() {
-            return Err(nearfar_runtime::RankError::NoNode { node }.into());
-        }
-        let why = || ranking.why_unknown(UnknownPair { place, node }).unwrap_or_default();
+        let pair = UnknownPair { place, node };
+        ranking.check_pair(pair)?;
+        let why = || ranking.why_unknown(pair).unwrap_or_default();
         let rate = ranking.lone_rate(place, node);
         let rate = rate.ok_or_else(|| Failure::new(Code::NotInRecord, why()))?;
         // SAFETY: as the caller promises.
         unsafe { put(bytes_per_s, rate, "the rate") }
+    })
+}
+
+/// How far apart places are that are equally good, alone; see the header.
+///
+/// # Safety
+/// `ranking` as in [`nearfar_place_count`]; `ratio` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_noise(ranking: *const OpenRanking, ratio: *mut f64) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let ranking = unsafe { reference(ranking, "the ranking")? };
+        let missing = || Failure::new(Code::NotInRecord, "the record has one round of each pair");
+        let noise = ranking.noise().ok_or_else(missing)?;
+        // SAFETY: as the caller promises.
+        unsafe { put(ratio, noise, "the noise") }
+    })
+}
+
+/// The same beside threads that run; see the header.
+///
+/// # Safety
+/// As for [`nearfar_noise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_least_difference(
+    ranking: *const OpenRanking,
+    ratio: *mut f64,
+) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let ranking = unsafe { reference(ranking, "the ranking")? };
+        let least = ranking.least_difference().ok_or(RankError::NoFlow)?;
+        // SAFETY: as the caller promises.
+        unsafe { put(ratio, least, "the least difference") }
     })
 }

@@ -10,6 +10,7 @@ use nearfar_runtime::{
 
 use crate::arrays::{elements, put, put_all, reference};
 use crate::failure::{Code, Failure, code_of};
+use crate::record::OpenRanking;
 
 thread_local! {
     static PLACES: RefCell<PlaceAnswer> = RefCell::default();
@@ -18,7 +19,7 @@ thread_local! {
 
 /// What C asks with: the ranking, what is to be ranked for, with its name, and the threads that run.
 struct Question<T> {
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     asked: (*const T, usize, &'static str),
     running: (*const Running, usize),
 }
@@ -71,7 +72,7 @@ unsafe fn answer<T, A, R: Copy>(
 /// elements as its count or room says; `count` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_rank(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     touched: *const Touched,
     touched_count: usize,
     running: *const Running,
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn nearfar_rank(
 /// As for [`nearfar_rank`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearfar_rank_nodes(
-    ranking: *const Ranking,
+    ranking: *const OpenRanking,
     users: *const User,
     user_count: usize,
     running: *const Running,

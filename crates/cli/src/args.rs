@@ -58,6 +58,9 @@ const EXIT_STATUS: &str = "Exit status:
            the rest is in the record
   130, 143 interrupted; the record is kept";
 
+/// Options of every command stand behind its own, and before --help.
+const GLOBAL: usize = 900;
+
 /// Measures how far memory is: the bandwidth with which every group of cores
 /// reaches every memory node, with proof of where the pages were.
 #[derive(Debug, Parser)]
@@ -66,13 +69,13 @@ pub struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Whether to colour what is printed
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = GLOBAL)]
     pub color: ColorChoice,
     /// Print the answer and what went wrong, and nothing else: no progress, no notes
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = GLOBAL + 1)]
     pub quiet: bool,
-    /// Print more: of `characterize --dry-run` every case by its id
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    /// Print more where there is more (with `characterize --dry-run`, every case by its id)
+    #[arg(short, long, global = true, conflicts_with = "quiet", display_order = GLOBAL + 2)]
     pub verbose: bool,
 }
 
@@ -121,7 +124,8 @@ pub enum Command {
         "Examples:\n",
         "  nearfar list                                   the records that nobody gave a name\n",
         "  nearfar list results --json\n",
-        "A record is known by what stands in it, whatever its file is called.",
+        "A record is known by what stands in it, whatever its file is called. Its first and last lines are\n",
+        "read, which does not tell whether it was changed since it was measured: `nearfar show` does.",
     ))]
     List(Box<ListArguments>),
     /// What a record means: the models of the papers, fitted, with their errors

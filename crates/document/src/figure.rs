@@ -196,9 +196,13 @@ impl Figure {
     }
 
     /// The same with how often its interval holds the true value: said where it is less than
-    /// usual, as with few rounds.
+    /// usual, as with few rounds. Of one round there is no interval, which is said.
     fn confident(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
+        if self.is_of_one_round() {
+            self.interval_text = Some("one round".into());
+            return self;
+        }
         if confidence < USUAL_CONFIDENCE
             && let Some(text) = &mut self.interval_text
         {
@@ -237,11 +241,17 @@ impl Figure {
         Self { only_disturbed: time.only_disturbed, ..Self::of(&time.time) }
     }
 
-    /// ` ±3.1`, or where that is much of the value ` (28.0 to 61.5)`; `None` where it has no interval, or
-    /// that does not show in the value's decimals.
+    /// Whether a single round stands behind it, so that how far rounds scatter is not known.
+    fn is_of_one_round(&self) -> bool {
+        self.confidence.is_some_and(|confidence| confidence <= 0.0)
+    }
+
+    /// ` ±3.1`, or where that is much of the value ` (28.0 to 61.5)`, and ` (one round)` of a single one;
+    /// `None` where it has no interval, or that does not show in the value's decimals.
     pub fn spread(&self) -> Option<String> {
         if self.relative_spread().is_some_and(|spread| spread > MOST_PLUS_MINUS)
             || self.is_lopsided()
+            || self.is_of_one_round()
         {
             return self.interval_text.as_ref().map(|ends| format!(" ({ends})"));
         }
@@ -281,9 +291,9 @@ impl Figure {
         Some((high - self.value).max(self.value - low))
     }
 
-    /// How sure the interval is, a fraction, where that is less than usual.
+    /// How sure the interval is, a fraction, where that is less than usual and there is one.
     pub fn unusual_confidence(&self) -> Option<f64> {
-        self.confidence.filter(|&confidence| confidence < USUAL_CONFIDENCE)
+        self.confidence.filter(|&confidence| confidence < USUAL_CONFIDENCE && confidence > 0.0)
     }
 
     /// Value, unit and interval in words.
@@ -311,5 +321,11 @@ mod tests {
         assert_eq!(Figure::new(179.4, None, Unit::Ns).words(), "179 ns");
         let few = Figure::new(37.8, Some([35.0, 61.2]), Unit::GbPerS).confident(0.875);
         assert_eq!(few.words(), "37.8 GB/s (35.0 to 61.2, 88 %)");
+        // Beside others with intervals it looked like the surest of all.
+        let one = Figure::new(162.0, Some([162.0, 162.0]), Unit::Ns).confident(0.0);
+        assert_eq!(
+            (one.words().as_str(), one.spread().as_deref()),
+            ("162 ns (one round)", Some(" (one round)"))
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
 use nearfar_units::shell_path;
@@ -54,9 +55,9 @@ impl Inapplicable {
             None => {
                 // A new record holds what this one does as well: models may need both.
                 let held = &record.header.inputs.experiments;
-                let is_wanted = |it: &Experiment| {
-                    experiments.contains(it) || record.file.is_none() && held.contains(it)
-                };
+                let is_new = file_that_grows(record).is_none();
+                let is_wanted =
+                    |it: &Experiment| experiments.contains(it) || is_new && held.contains(it);
                 let all: Vec<Experiment> =
                     Experiment::OF_MACHINE.into_iter().filter(is_wanted).collect();
                 Self { why, remedy: Some(measuring_command(record, &all, suite)) }
@@ -72,7 +73,7 @@ impl Inapplicable {
         }
         let Some(absent) = commonest_absence(record, experiment) else {
             let why = format!("{experiment} was begun, and is not finished");
-            return Self { why, remedy: Some(resuming_command(record)) };
+            return Self { why, remedy: Some(finishing_command(record, experiment)) };
         };
         let verb = match absent.absence {
             Absence::Omitted => "left out",
@@ -81,25 +82,56 @@ impl Inapplicable {
         let Reason { code, text } = &absent.reason;
         let why = format!("the record holds no {experiment}: {verb}, as {text}");
         match code {
-            ReasonCode::OneNode
-            | ReasonCode::OneInitiator
-            | ReasonCode::OnePackage
-            | ReasonCode::OneCore
-            | ReasonCode::OneMemoryKind
-            | ReasonCode::NoDevice
-            | ReasonCode::NoVariant => Self::here(why),
+            code if is_lasting(*code) => Self::here(why),
             ReasonCode::FullSuiteOnly => missing(why, Suite::Full),
             _ => missing(why, Suite::Standard),
         }
     }
 }
 
+/// Whether no measurement on this machine changes it.
+fn is_lasting(code: ReasonCode) -> bool {
+    use ReasonCode::{
+        NoDevice, NoVariant, OneCore, OneInitiator, OneMemoryKind, OneNode, OnePackage,
+    };
+    let lasting = [OneNode, OneInitiator, OnePackage, OneCore, OneMemoryKind, NoDevice, NoVariant];
+    lasting.contains(&code)
+}
+
+/// Whether it is why an experiment has no figures. What was left out for others of its cases is not: a
+/// variant for a faster one, nor anything while there are cases still to come.
+fn explains(record: &Record, absent: &Absent, experiment: Experiment) -> bool {
+    match absent.reason.code {
+        ReasonCode::ScreenedOut => false,
+        ReasonCode::UnmeasuredInput => record.finished.is_some(),
+        code => {
+            let is_final = absent.absence == Absence::Refused || is_lasting(code);
+            is_final || record.finished.is_some() || !is_open(record, experiment)
+        }
+    }
+}
+
+/// Whether cases of an experiment are neither measured nor absent.
+fn is_open(record: &Record, experiment: Experiment) -> bool {
+    let samples = record.samples.iter().map(|sample| sample.case.as_str());
+    let absent = record.absent.iter().map(|absent| absent.case.as_str());
+    let done: BTreeSet<&str> = samples.chain(absent).collect();
+    let of_experiment = record
+        .cases
+        .iter()
+        .filter(|case| case.coordinates.iter().any(|it| it.experiment() == experiment));
+    of_experiment.into_iter().any(|case| !done.contains(case.id.as_str()))
+}
+
 /// What most of an experiment's cases are absent for; of equally many reasons the first by its words.
 fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent> {
     let mut counts: BTreeMap<&str, (usize, &Absent)> = BTreeMap::new();
-    for absent in &record.absent {
+    let is_of = |absent: &&Absent| {
         let rest = absent.case.strip_prefix(experiment.as_str());
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    for absent in record.absent.iter().filter(is_of) {
+        if explains(record, absent, experiment) {
             counts.entry(&absent.reason.text).or_insert((0, absent)).0 += 1;
         }
     }
@@ -161,11 +193,19 @@ fn has_hand_overs(record: &Record) -> bool {
     machine.is_ok_and(|machine| !machine.exchange.ns.is_empty())
 }
 
+/// The file to which more can be written; `None` where it is not known, and where the record's host is not.
+fn file_that_grows(record: &Record) -> Option<&Path> {
+    record.file.as_deref().filter(|_| !record.header.is_of_no_host())
+}
+
 /// Whether a record's own plan has these experiments, and nobody has ended it.
 fn is_under_way(record: &Record, experiments: &[Experiment], suite: Suite) -> bool {
     let inputs = &record.header.inputs;
     let is_planned = experiments.iter().all(|it| inputs.experiments.contains(it));
-    record.file.is_some() && record.finished.is_none() && inputs.suite == suite && is_planned
+    file_that_grows(record).is_some()
+        && record.finished.is_none()
+        && inputs.suite == suite
+        && is_planned
 }
 
 /// The command that measures experiments of a record's machine: what goes on with the record, where that
@@ -177,15 +217,15 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
     }
 }
 
-/// The command that measures experiments of a record's machine: into the record, where its file is
-/// known, else into a new one. It takes further options.
+/// The command that measures experiments of a record's machine: into the record, where its file and host
+/// are known, else into a new one. It takes further options.
 pub fn adding_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
     let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
     let names = match experiments.contains(&Experiment::Network) {
         true => format!("{} --peer HOST --token-file FILE", names.join(",")),
         false => names.join(","),
     };
-    if let Some(file) = &record.file {
+    if let Some(file) = file_that_grows(record) {
         let suite = if record.header.inputs.suite == suite {
             String::new()
         } else {
@@ -220,6 +260,15 @@ pub fn command_on(record: &Record, command: &str, options: &str) -> String {
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// The command that models a record; `None` of links and mixes alone, which say something beside other figures
+/// only.
+pub fn modelling_command(record: &Record) -> Option<String> {
+    let mut places = record.cases.iter().flat_map(|case| &case.coordinates);
+    let is_modelled =
+        places.any(|it| !matches!(it.experiment(), Experiment::Links | Experiment::Mixes));
+    is_modelled.then(|| command_on(record, "model", ""))
+}
+
 /// The command that advises by a record, where it has what advice is made of.
 pub fn advising_command(record: &Record) -> Option<String> {
     let pairs = record
@@ -229,6 +278,14 @@ pub fn advising_command(record: &Record) -> Option<String> {
     let pairs: BTreeSet<&str> = pairs.map(|case| case.id.as_str()).collect();
     let is_measured = record.samples.iter().any(|sample| pairs.contains(sample.case.as_str()));
     is_measured.then(|| command_on(record, "advise", ""))
+}
+
+/// The command that measures the rest of an experiment that was begun.
+fn finishing_command(record: &Record, experiment: Experiment) -> String {
+    match record.header.is_of_no_host() {
+        true => adding_command(record, &[experiment], record.header.inputs.suite),
+        false => resuming_command(record),
+    }
 }
 
 /// The command that goes on with a record.

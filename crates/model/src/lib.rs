@@ -109,7 +109,8 @@ pub use hybrid::{
 };
 pub use hybrid_points::{HybridFigures, hybrid_points};
 pub use inapplicable::{
-    Inapplicable, advising_command, command_on, measuring_command, resuming_command,
+    Inapplicable, advising_command, command_on, measuring_command, modelling_command,
+    resuming_command,
 };
 pub use latency::{
     CurveAnswer, CurveFamily, CurvePlace, CurveQuestion, FIRMWARE_ROOM, FactorSpan, FamilyLaw,

@@ -30,7 +30,7 @@ pub enum NotListed {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessList {
     pub schema: &'static str,
-    /// Nodes with memory. Of one alone nothing is far, and no process is looked at.
+    /// Nodes with memory. Of one alone nothing is far, and no process is looked at but those that are named.
     pub nodes: Vec<ListedNode>,
     /// Processes with far memory, those with most of it first; where all are asked for, or some by
     /// their numbers, then those that are fine, the largest first.
@@ -85,6 +85,14 @@ pub struct ListedProcess {
     pub is_far: bool,
     /// What mends it; null where it is fine.
     pub mending: Option<Mending>,
+}
+
+impl ListedProcess {
+    /// Nothing of it is far: there is no other node that it could run near.
+    pub(crate) fn lies_near(&mut self) {
+        self.far_bytes_by_node.clear();
+        (self.far_share, self.is_far, self.mending) = (0.0, false, None);
+    }
 }
 
 /// Processes that were passed over, by why.

@@ -51,11 +51,7 @@ pub fn list_processes(
 ) -> Result<ProcessList, NotListed> {
     let end = Instant::now() + question.budget;
     let mut list = ProcessList::of(machine);
-    if list.nodes.len() < 2 {
-        // A process that is named must be there all the same.
-        if !question.pids.is_empty() {
-            list.candidates(root, question)?;
-        }
+    if list.nodes.len() < 2 && question.pids.is_empty() {
         return Ok(list);
     }
     let nearness = Nearness::of(machine);
@@ -77,7 +73,10 @@ pub fn list_processes(
             }
         };
         // What has ended meanwhile has no memory.
-        let Some(process) = process else { continue };
+        let Some(mut process) = process else { continue };
+        if list.nodes.len() < 2 {
+            process.lies_near();
+        }
         list.count(&process);
         if process.is_far { &mut list.processes } else { &mut fine }.push(process);
     }
@@ -394,10 +393,18 @@ mod tests {
     }
 
     #[test]
-    fn with_one_node_nothing_is_far() {
+    fn with_one_node_nothing_is_far_and_who_is_named_is_told() {
         let machine = nearfar_topology::parse_synthetic("pack:1 [numa] core:2 pu:1").unwrap();
-        let question = ProcessQuestion { pids: Vec::new(), all: true, budget: LONG };
+        let mut question = ProcessQuestion { pids: Vec::new(), all: true, budget: LONG };
         let list = list_processes(Path::new("/"), &machine, &question, &|_| true).unwrap();
         assert_eq!((list.nodes.len(), list.looked_at), (1, 0));
+        let recorded = Recorded::new();
+        // In a container /proc may tell of nodes that /sys does not.
+        recorded.process(10, [1, GIB_PAGES], &[(50, 0, "0-1")]);
+        question.pids.push(10);
+        let list = list_processes(recorded.0.path(), &machine, &question, &|_| true).unwrap();
+        assert_eq!((pids(&list), list.looked_at, list.far), (vec![10], 1, 0));
+        assert_eq!(list.processes[0].bytes_by_node[&1], 1 << 30);
+        assert!(list.processes[0].far_bytes_by_node.is_empty());
     }
 }

@@ -39,6 +39,7 @@ impl RecordFrame {
         self.batch.num_rows()
     }
 
+    /// The names of the columns, in their order.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()

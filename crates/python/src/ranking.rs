@@ -36,8 +36,8 @@ impl PyRanking {
 
 #[pymethods]
 impl PyRanking {
-    /// Ranks places for a task that touches these bytes of these nodes.
-    #[pyo3(signature = (data, running=Vec::new()))]
+    /// Where to run a task that touches these bytes of these nodes, while threads run: place, threads, node.
+    #[pyo3(signature = (data, running=Vec::new()), text_signature = "($self, data, running=())")]
     fn rank(
         &self,
         data: &Bound<'_, PyDict>,
@@ -52,8 +52,8 @@ impl PyRanking {
         Ok(RankedPlaces { ranked, absent })
     }
 
-    /// Ranks nodes for data that these threads will touch: places, threads and bytes.
-    #[pyo3(signature = (users, running=Vec::new()))]
+    /// Where to put data that these will touch: place, threads, bytes.
+    #[pyo3(signature = (users, running=Vec::new()), text_signature = "($self, users, running=())")]
     fn rank_nodes(
         &self,
         users: Vec<(usize, f64, u64)>,
@@ -68,6 +68,7 @@ impl PyRanking {
         Ok(RankedNodes { ranked, absent })
     }
 
+    /// Where tasks can run; answers name them by their positions here.
     #[getter]
     fn places(&self) -> Vec<PlaceOfRanking> {
         let places = self.ranking.places().iter();
@@ -81,25 +82,29 @@ impl PyRanking {
         places.collect()
     }
 
+    /// The memory nodes, by the system's numbers, ascending.
     #[getter]
     fn nodes(&self) -> Vec<u32> {
         self.ranking.nodes().to_vec()
     }
 
-    /// Places whose ratio to the best is within it are equally good.
+    /// Places whose ratio to the best is within it are equally good; None with one round of each.
     #[getter]
     fn noise(&self) -> Option<f64> {
         self.ranking.noise()
     }
 
-    /// What one thread alone moves, bytes/s.
-    fn lone_rate(&self, place: usize, node: u32) -> Option<f64> {
-        self.ranking.lone_rate(place, node)
+    /// What one thread alone moves, bytes/s; None where that is not known.
+    fn lone_rate(&self, place: usize, node: u32) -> PyResult<Option<f64>> {
+        self.ranking.check_pair(UnknownPair { place, node }).map_err(failed)?;
+        Ok(self.ranking.lone_rate(place, node))
     }
 
-    /// Why nothing is known of a place and a node.
-    fn why_unknown(&self, place: usize, node: u32) -> Option<String> {
-        self.ranking.why_unknown(UnknownPair { place, node }).map(String::from)
+    /// Why nothing is known of a place and a node; None where something is.
+    fn why_unknown(&self, place: usize, node: u32) -> PyResult<Option<String>> {
+        let pair = UnknownPair { place, node };
+        self.ranking.check_pair(pair).map_err(failed)?;
+        Ok(self.ranking.why_unknown(pair).map(String::from))
     }
 }
 

@@ -101,6 +101,12 @@ pub fn simulate_record(
     interruptible(py, move || {
         let mut inputs = suite_inputs(named::<Suite>("suite", &suite)?);
         if let Some(names) = experiments {
+            if names.is_empty() {
+                return Err(format!(
+                    "only: name an experiment, or leave it out; there are {}",
+                    words_of::<Experiment>().join(", ")
+                ));
+            }
             let chosen = names.iter().map(|name| named::<Experiment>("experiment", name));
             let chosen: Vec<Experiment> = chosen.collect::<Result<_, _>>()?;
             // In the order in which they are measured.
@@ -150,6 +156,20 @@ impl ReadRecord {
     #[getter]
     fn torn(&self) -> bool {
         self.record.torn
+    }
+
+    /// Whether the record is as it was written: `fit`, `edited` or `absent`.
+    #[getter]
+    fn seals(&self) -> &'static str {
+        Origin::new(&self.record).sealing.seals
+    }
+
+    /// What must be known before any figure is believed, in sentences.
+    #[getter]
+    fn cautions(&self) -> Vec<String> {
+        let origin = Origin::new(&self.record);
+        let cautions = origin.simulated().into_iter().chain(origin.broken_seals());
+        cautions.map(String::from).collect()
     }
 
     fn machine(&self, py: Python<'_>) -> PyResult<String> {

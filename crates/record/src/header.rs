@@ -9,6 +9,7 @@ use crate::command::CommandInputs;
 use crate::environment::Environment;
 use crate::experiment::{Experiment, Grid};
 use crate::messages::NetworkInputs;
+use crate::scrub::REMOVED;
 use crate::transfer::DeviceInputs;
 
 /// Name and version of the format; the number grows when a field changes meaning.
@@ -40,6 +41,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// Whether the host that was measured is no longer told, so that nothing can go on with the record.
+    pub fn is_of_no_host(&self) -> bool {
+        self.executor == Executor::Native && self.host == REMOVED
+    }
+
     /// A header of what this program measures or simulates on this machine, about whose system
     /// nothing is known yet.
     pub fn new(

@@ -19,6 +19,8 @@ pub enum Private {
     HostName,
     /// A path outside /proc, /sys and /dev, or the name of a file.
     Path,
+    /// The name or address of another machine, to which messages went, also where a sentence holds it.
+    PeerName,
     /// Arguments, environment and folder of a program.
     ProgramArguments,
     /// An Ethernet address, also within an interface's name.
@@ -28,7 +30,7 @@ pub enum Private {
 }
 
 /// What stands where something was taken out.
-const REMOVED: &str = "removed";
+pub(crate) const REMOVED: &str = "removed";
 
 /// What a scrubbed record has lost: how many texts held each.
 pub type Removed = BTreeMap<Private, u64>;
@@ -132,14 +134,14 @@ impl Scrubbing {
             && !peer.is_empty()
         {
             self.peers.push(std::mem::replace(peer, REMOVED.into()));
-            self.note(Private::HostName);
+            self.note(Private::PeerName);
         }
     }
 
     fn text(&mut self, key: &str, text: &mut String) {
         if let Some(peer) = self.peers.iter().find(|peer| text.contains(*peer)) {
             *text = text.replace(peer, REMOVED);
-            self.note(Private::HostName);
+            self.note(Private::PeerName);
         }
         let is_name_of_file = key == "xml";
         if (key == "host" && text != REMOVED) || is_name_of_file {

@@ -21,6 +21,7 @@ pub struct Ranking {
     cells: Vec<Cell>,
     reasons: Vec<String>,
     noise: Option<f64>,
+    least_difference: Option<f64>,
     pub(crate) shared: Option<SharedParts>,
 }
 
@@ -94,7 +95,8 @@ impl Ranking {
             }
         }
         let nodes = nodes.into_iter().collect();
-        Ok(Self { places, nodes, cells, reasons, noise: found.noise, shared: None })
+        let noise = found.noise;
+        Ok(Self { places, nodes, cells, reasons, noise, least_difference: None, shared: None })
     }
 
     /// The same that also answers beside threads that run, by a flow model of the same record.
@@ -102,6 +104,7 @@ impl Ranking {
     /// # Errors
     /// Where the model's numbers are none that can be calculated with.
     pub fn with_flow(mut self, flow: &Flow) -> Result<Self, Inapplicable> {
+        self.least_difference = Some(flow.least_difference());
         self.shared = Some(SharedParts::of(flow, &self.places, &self.nodes)?);
         Ok(self)
     }
@@ -120,6 +123,24 @@ impl Ranking {
     /// within it are equally good. `None` where the record has one round of each.
     pub fn noise(&self) -> Option<f64> {
         self.noise
+    }
+
+    /// Beside threads that run, places whose ratio to the best is nearer to 1 than this are equally good
+    /// ([`Flow::least_difference`]); `None` without a flow model.
+    pub fn least_difference(&self) -> Option<f64> {
+        self.least_difference
+    }
+
+    /// Looks whether there are such a place and node.
+    ///
+    /// # Errors
+    /// [`RankError::NoPlace`] or [`RankError::NoNode`].
+    pub fn check_pair(&self, pair: UnknownPair) -> Result<(), RankError> {
+        let UnknownPair { place, node } = pair;
+        if place >= self.places.len() {
+            return Err(RankError::NoPlace { place, places: self.places.len() });
+        }
+        self.column(node).map(|_| ()).ok_or(RankError::NoNode { node })
     }
 
     /// What one thread alone moves between a place and a node, bytes/s; `None` where that is not

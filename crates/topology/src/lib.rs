@@ -30,7 +30,7 @@ pub use error::TopologyError;
 pub use hwloc::{HWLOC_CHECKS, HWLOC_ENVIRONMENT, hwloc_version};
 pub use live::{amend_from_sysfs, live_xml, overrides, read_live};
 pub use machine_xml::machine_xml;
-pub use memory_attributes::{WithAttributes, write_memory_attributes};
+pub use memory_attributes::{Caution, WithAttributes, write_memory_attributes};
 pub use memory_modules::{MemorySockets, amend_memory_modules, list_memory_sockets};
 pub use synthetic::parse_synthetic;
 pub use xml::{parse_xml, read_xml, read_xml_text};

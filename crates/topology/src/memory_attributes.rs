@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use nearfar_machine::{AttributeValue, IndexSet, MemoryAttribute};
 use quick_xml::Reader;
+use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::error::TopologyError;
@@ -27,9 +28,28 @@ pub struct WithAttributes {
     pub replaced: Vec<MemoryAttribute>,
 }
 
-/// The text of a topology with these values. Values that it has of the same attributes are left
-/// out, all of them: firmware's claims and measurements of one attribute cannot be told apart
-/// later. `name` is how messages call the text.
+/// What names of [`Caution`]s begin with, so that those of an earlier export are found.
+const OURS: &str = "Nearfar";
+
+/// What must be known of the values, which hwloc's tools show of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// They were computed, not measured.
+    Simulated,
+    /// They may not be what was measured.
+    Seals,
+}
+
+impl Caution {
+    fn name(self) -> String {
+        format!("{OURS}{self:?}")
+    }
+}
+
+/// The text of a topology with these values, and with what must be known of them. Values that it has of
+/// the same attributes are left out, all of them: firmware's claims and measurements of one attribute
+/// cannot be told apart later; and so are cautions of an earlier export. `name` is how messages call the
+/// text.
 ///
 /// # Errors
 /// [`TopologyError::NotXml`] where the text is none, and [`TopologyError::NoTarget`] where it lacks
@@ -38,12 +58,18 @@ pub fn write_memory_attributes(
     text: &str,
     name: &str,
     values: &[AttributeValue],
+    cautions: &[(Caution, String)],
 ) -> Result<WithAttributes, TopologyError> {
     let attributes: BTreeSet<MemoryAttribute> =
         values.iter().map(|value| value.attribute).collect();
     let places = Places::find(text, name, &attributes)?;
     let mut written = String::with_capacity(text.len() + 200 * values.len());
-    let mut kept_from = 0;
+    written += &text[..places.machine_begun];
+    for (caution, words) in cautions {
+        let (name, words) = (caution.name(), escape(words));
+        written += &format!("\n    <info name=\"{name}\" value=\"{words}\"/>");
+    }
+    let mut kept_from = places.machine_begun;
     for range in &places.replaced {
         written += &text[kept_from..range.start];
         kept_from = range.end;
@@ -82,6 +108,8 @@ struct Places {
     /// Elements that are left out, in the order of the text.
     replaced: Vec<Range<usize>>,
     replaced_attributes: Vec<MemoryAttribute>,
+    /// Where what is in the machine begins.
+    machine_begun: usize,
     /// Where the root element ends.
     end: usize,
 }
@@ -119,6 +147,12 @@ impl Places {
                         places.replaced.push(with_blanks(text, begin..position(&reader)));
                     }
                 }
+                Event::Empty(element) if is_caution(&element) => {
+                    places.replaced.push(with_blanks(text, before..position(&reader)));
+                }
+                Event::Start(element) if places.machine_begun == 0 && is_object(&element) => {
+                    places.machine_begun = position(&reader);
+                }
                 Event::Start(element) | Event::Empty(element) => places.note_node(&element),
                 Event::End(element) if element.name().as_ref() == "topology" => places.end = before,
                 Event::Eof if places.end > 0 => return Ok(places),
@@ -131,7 +165,7 @@ impl Places {
     fn note_node(&mut self, element: &BytesStart<'_>) {
         let number = |key| value_of(element, key)?.parse::<u64>().ok();
         let is_node = value_of(element, "type").as_deref() == Some("NUMANode");
-        if element.name().as_ref() == "object" && is_node {
+        if is_object(element) && is_node {
             let os_index = number("os_index").and_then(|index| u32::try_from(index).ok());
             self.nodes.extend(os_index.zip(number("gp_index")));
         }
@@ -140,6 +174,15 @@ impl Places {
 
 fn is_memattr(tag: &str) -> bool {
     tag == "memattr"
+}
+
+fn is_object(element: &BytesStart<'_>) -> bool {
+    element.name().as_ref() == "object"
+}
+
+fn is_caution(element: &BytesStart<'_>) -> bool {
+    let is_ours = |name: String| name.starts_with(OURS);
+    element.name().as_ref() == "info" && value_of(element, "name").is_some_and(is_ours)
 }
 
 fn position(reader: &Reader<&[u8]>) -> usize {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nearfar_machine::{AttributeValue, CpuSet, Machine, MemoryAttribute};
 use nearfar_topology::{
-    TopologyError, machine_xml, parse_synthetic, parse_xml, read_xml, write_memory_attributes,
+    Caution, TopologyError, machine_xml, parse_synthetic, parse_xml, read_xml,
+    write_memory_attributes,
 };
 
 /// hwloc's files here, and those of the zoo beside the checkout where it is there.
@@ -80,7 +81,8 @@ fn measured_values_take_the_place_of_all_that_was_claimed_of_the_attribute() {
         value(MemoryAttribute::Latency, 0, 150),
         value(MemoryAttribute::Bandwidth, 2, 70_000),
     ];
-    let written = write_memory_attributes(&text, "f.xml", &values).unwrap();
+    let cautions = [(Caution::Simulated, "computed".into())];
+    let written = write_memory_attributes(&text, "f.xml", &values, &cautions).unwrap();
     assert_eq!(written.replaced, [MemoryAttribute::Bandwidth, MemoryAttribute::ReadBandwidth]);
     assert_eq!(written.text.matches("<memattr ").count(), 4);
     let machine = parse_xml(&written.text, "f.xml").unwrap();
@@ -91,9 +93,15 @@ fn measured_values_take_the_place_of_all_that_was_claimed_of_the_attribute() {
     assert_eq!(of(2).read_bytes_per_s, Some(80_000.0 * 1_048_576.0));
     // Of latencies of reads nothing was measured: the claim stays.
     assert_eq!(of(2).read_latency_ns, Some(90.0));
+    // hwloc took the machine's information.
+    let caution = "<info name=\"NearfarSimulated\" value=\"computed\"/>";
+    assert!(written.text.contains(caution));
     // Written once more it is the same.
-    let again = write_memory_attributes(&written.text, "f.xml", &values).unwrap();
+    let again = write_memory_attributes(&written.text, "f.xml", &values, &cautions).unwrap();
     assert_eq!(again.text, written.text);
+    // Of a record without cautions those of the earlier one go.
+    let sound = write_memory_attributes(&written.text, "f.xml", &values, &[]).unwrap();
+    assert!(!sound.text.contains("Nearfar"));
 }
 
 #[test]
@@ -101,6 +109,6 @@ fn a_node_that_is_not_there_is_named() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines/dram_beside_hbm.xml");
     let text = fs::read_to_string(path).unwrap();
     let values = [value(MemoryAttribute::Latency, 1, 90)];
-    let error = write_memory_attributes(&text, "f.xml", &values).unwrap_err();
+    let error = write_memory_attributes(&text, "f.xml", &values, &[]).unwrap_err();
     assert!(matches!(error, TopologyError::NoTarget { node: 1, .. }), "{error}");
 }

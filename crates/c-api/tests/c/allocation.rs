@@ -5,9 +5,8 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 use nearfar_c::{
-    RankedNode, RankedPlace, Running, Touched, User, nearfar_rank, nearfar_rank_nodes,
+    OpenRanking, RankedNode, RankedPlace, Running, Touched, User, nearfar_rank, nearfar_rank_nodes,
 };
-use nearfar_runtime::Ranking;
 
 use crate::border::opened;
 
@@ -46,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-fn ask(ranking: *const Ranking) {
+fn ask(ranking: *const OpenRanking) {
     let touched = [Touched { bytes: 9, node: 1 }, Touched { bytes: 5, node: 3 }];
     let users =
         [User { place: 1, threads: 3.0, bytes: 9 }, User { place: 0, threads: 1.0, bytes: 2 }];

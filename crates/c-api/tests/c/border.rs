@@ -2,23 +2,26 @@
 //! threads. Functions are called as C calls them.
 
 use std::ffi::{CStr, CString};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::thread::scope;
 
 use nearfar_c::{
-    Code, PlaceDescription, RankedNode, RankedPlace, Running, Touched, User,
-    nearfar_describe_place, nearfar_error_detail, nearfar_error_text, nearfar_free,
-    nearfar_lone_rate, nearfar_nodes, nearfar_open, nearfar_place_count, nearfar_place_cpus,
-    nearfar_rank, nearfar_rank_nodes, nearfar_version,
+    Caution, Code, OpenRanking, PlaceDescription, RankedNode, RankedPlace, Running, Touched, User,
+    nearfar_cautions, nearfar_describe_place, nearfar_error_detail, nearfar_error_text,
+    nearfar_free, nearfar_least_difference, nearfar_lone_rate, nearfar_nodes, nearfar_noise,
+    nearfar_open, nearfar_place_count, nearfar_place_cpus, nearfar_rank, nearfar_rank_nodes,
+    nearfar_version,
 };
+use nearfar_model::{ClassRule, RecordFigures, flow};
 use nearfar_runtime::Ranking;
 
 use crate::record::{itanium2, write};
 
 /// An open ranking that is freed.
-pub struct Open(pub *mut Ranking);
+pub struct Open(pub *mut OpenRanking);
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -80,7 +83,7 @@ fn null_pointers_are_codes() {
     let count = &raw mut count;
     // SAFETY: every pointer is null or of a value that lives here, which is what is tested.
     let codes = unsafe {
-        assert_eq!(nearfar_place_count(null()), 0);
+        assert_eq!((nearfar_place_count(null()), nearfar_cautions(null())), (0, 0));
         nearfar_free(null_mut());
         [
             nearfar_open(null(), 0, null_mut()),
@@ -93,6 +96,9 @@ fn null_pointers_are_codes() {
             nearfar_nodes(ranking.0, null_mut(), 9, count),
             nearfar_lone_rate(null(), 0, 0, &raw mut rate),
             nearfar_lone_rate(ranking.0, 0, 0, null_mut()),
+            nearfar_noise(null(), &raw mut rate),
+            nearfar_noise(ranking.0, null_mut()),
+            nearfar_least_difference(null(), &raw mut rate),
             nearfar_rank(null(), null(), 0, null(), 0, null_mut(), 0, count),
             nearfar_rank(ranking.0, null(), 1, null(), 0, null_mut(), 0, count),
             nearfar_rank(ranking.0, null(), 0, null(), 1, null_mut(), 0, count),
@@ -113,7 +119,7 @@ fn null_pointers_are_codes() {
             nearfar_rank_nodes(ranking.0, null(), 0, null(), 0, null_mut(), 0, null_mut()),
         ]
     };
-    assert_eq!(codes, [wrong; 19]);
+    assert_eq!(codes, [wrong; 22]);
     assert!(detail().contains("NULL"), "{}", detail());
 }
 
@@ -209,7 +215,7 @@ fn several_threads_ask_at_once() {
     scope(|scope| {
         for node in 0..8 {
             scope.spawn(move || {
-                let ranking = std::mem::ManuallyDrop::new(Open(address as *mut Ranking));
+                let ranking = std::mem::ManuallyDrop::new(Open(address as *mut OpenRanking));
                 for _ in 0..200 {
                     let running = [Running { place: 0, threads: 4.0, node: 1 }];
                     let found = rank(&ranking, &[Touched { bytes: 7, node }], &running, 4);
@@ -242,4 +248,44 @@ fn every_code_has_a_text() {
     // SAFETY: as above.
     let version = unsafe { CStr::from_ptr(nearfar_version()) };
     assert_eq!(version.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn what_must_be_known_of_a_record_is_told() {
+    let (_folder, path) = write(&itanium2());
+    let cautions = |path: &Path| {
+        let (code, ranking) = open(path, 0);
+        assert_eq!(code, Code::Ok as i32, "{}", detail());
+        // SAFETY: the ranking is open.
+        unsafe { nearfar_cautions(ranking.0) }
+    };
+    assert_eq!(cautions(&path), Caution::Simulated as u32);
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = text.replacen("\"simulated-itanium2\"", "\"itanium2\"", 1) + "{\"sample\"";
+    fs::write(&path, changed).unwrap();
+    assert_eq!(cautions(&path), 1 | Caution::Changed as u32 | Caution::Torn as u32);
+    let unsealed = text.lines().map(|line| line.split_once(",\"seal\"").unwrap().0.to_owned());
+    fs::write(&path, unsealed.map(|line| line + "}\n").collect::<String>()).unwrap();
+    assert_eq!(cautions(&path), 1 | Caution::Unsealed as u32);
+}
+
+#[test]
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "every call has the same reason")]
+fn how_far_equally_good_places_are_apart_is_that_of_rust() {
+    let record = itanium2();
+    let figures = RecordFigures::new(&record);
+    let model = flow(&figures).unwrap();
+    let rust = Ranking::new(&figures, &ClassRule::default()).unwrap().with_flow(&model).unwrap();
+    let (alone, beside) = (opened(0), opened(1));
+    let (mut noise, mut least) = (0.0, 0.0);
+    // SAFETY: the rankings are open, the targets live here.
+    let codes = unsafe {
+        [
+            nearfar_noise(beside.0, &raw mut noise),
+            nearfar_least_difference(alone.0, &raw mut least),
+            nearfar_least_difference(beside.0, &raw mut least),
+        ]
+    };
+    assert_eq!(codes, [Code::Ok as i32, Code::NoFlow as i32, Code::Ok as i32]);
+    assert_eq!((Some(noise), least), (rust.noise(), model.least_difference()));
 }

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::process::Command;
 
 use nearfar_c::{
-    Code, NO_CPU_NODE, PlaceDescription, RankedNode, RankedPlace, Running, Touched, User,
+    Caution, Code, NO_CPU_NODE, PlaceDescription, RankedNode, RankedPlace, Running, Touched, User,
 };
 
 use crate::compiler::{compile, header, library};
@@ -75,6 +75,13 @@ fn numbers() -> Vec<(String, usize)> {
         ("INTERNAL", Code::Internal),
     ];
     all.extend(codes.map(|(name, code)| (format!("NEARFAR_{name}"), code as usize)));
+    let cautions = [
+        ("SIMULATED", Caution::Simulated),
+        ("CHANGED", Caution::Changed),
+        ("UNSEALED", Caution::Unsealed),
+        ("TORN", Caution::Torn),
+    ];
+    all.extend(cautions.map(|(name, caution)| (format!("NEARFAR_{name}"), caution as usize)));
     all.push(("NEARFAR_NO_CPU_NODE".into(), NO_CPU_NODE as usize));
     all
 }
@@ -83,11 +90,16 @@ fn numbers() -> Vec<(String, usize)> {
 fn layouts_and_codes_are_the_same_on_both_sides() {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (folder.path().join("layout.c"), folder.path().join("layout"));
-    let mut text = String::from("#include <nearfar.h>\n#include <stdio.h>\nint main(void) {\n");
+    let mut text = String::from(
+        "#include <nearfar.h>\n#include <stdio.h>\n#include <string.h>\nint main(void) {\n",
+    );
     for (name, _) in numbers() {
         text += &format!("printf(\"%zu\\n\", (size_t)({name}));\n");
     }
-    fs::write(&source, text + "return nearfar_version()[0] == 0;\n}\n").unwrap();
+    fs::write(&source, text + "char version[99];\n\
+             snprintf(version, sizeof version, \"%d.%d.%d\", NEARFAR_VERSION_MAJOR, NEARFAR_VERSION_MINOR,\n\
+             NEARFAR_VERSION_PATCH);\n\
+             return strcmp(nearfar_version(), NEARFAR_VERSION) || strcmp(version, NEARFAR_VERSION);\n}\n").unwrap();
     compile(&source, &program);
     let output = Command::new(program).output().unwrap();
     assert!(output.status.success());
@@ -100,9 +112,18 @@ fn layouts_and_codes_are_the_same_on_both_sides() {
     );
     // A code more in the header would be none here.
     let code = declarations();
-    let codes = code.split("enum {").nth(1).unwrap().split('}').next().unwrap();
+    let enums = code.split("enum {").skip(1).map(|text| text.split('}').next().unwrap());
     assert_eq!(
-        codes.matches('=').count(),
+        enums.map(|text| text.matches('=').count()).sum::<usize>(),
         names.iter().filter(|it| it.starts_with("NEARFAR_")).count() - 1
     );
+}
+
+/// A program that was linked with the library finds no other library of that name.
+#[test]
+fn the_shared_library_says_what_it_is_called() {
+    let library = library("libnearfar_c.so");
+    let output = Command::new("readelf").args(["-d", "-W"]).arg(library).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("soname: [libnearfar_c.so.0]"), "{text}");
 }

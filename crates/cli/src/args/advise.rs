@@ -64,7 +64,8 @@ pub struct AdviseArguments {
     /// slower
     #[arg(long, requires = "command")]
     pub verify: bool,
-    /// Print JSON (docs/schema/nearfar.advise-3.json; of --instances nearfar.instances-1.json)
+    /// Print JSON (docs/schema/nearfar.advise-3.json; of --device nearfar.advise-device-3.json, of --instances
+    /// nearfar.instances-1.json)
     #[arg(long)]
     pub json: bool,
     /// With --verify: the program and its arguments

@@ -4,6 +4,12 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
+use nearfar_machine::PlacementStrategy;
+use nearfar_place::Placement;
+use nearfar_units::words_of;
+use nearfar_workloads::{DeviceWorkload, WorkloadName};
+
+use super::{PlacementChoice, WorkloadChoice};
 
 /// A value and what help says of it.
 pub type Choice<T> = (T, &'static str);
@@ -39,6 +45,32 @@ impl TypedValueParser for Offered {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
     }
+}
+
+/// Placements that need no nodes.
+fn placement_words() -> impl Iterator<Item = &'static str> {
+    let strategies = PlacementStrategy::ALL.map(PlacementStrategy::as_str);
+    ["local", "spread", "compact", "scatter", "interleave"].into_iter().chain(strategies)
+}
+
+/// Placements.
+pub fn placements() -> impl TypedValueParser<Value = Placement> {
+    Offered(|| placement_words().collect()).try_map(|text| text.parse::<Placement>())
+}
+
+/// Placements, and the advised one.
+pub fn placements_or_auto() -> impl TypedValueParser<Value = PlacementChoice> {
+    let words = Offered(|| ["auto"].into_iter().chain(placement_words()).collect());
+    words.try_map(|text| text.parse::<PlacementChoice>())
+}
+
+/// Workloads, and the word that lists them.
+pub fn workloads_or_list() -> impl TypedValueParser<Value = WorkloadChoice> {
+    let all = || {
+        let names = words_of::<WorkloadName>().iter().chain(words_of::<DeviceWorkload>());
+        names.copied().chain(["list"]).collect()
+    };
+    Offered(all).try_map(|text| text.parse::<WorkloadChoice>())
 }
 
 /// Simulated machines that are built in, and the word that lists them.

@@ -16,9 +16,9 @@ pub enum FleetCommand {
     /// Print how to measure many machines by the launcher that is there, and note who is expected
     #[command(after_help = concat!(
         "Examples:\n",
-        "  nearfar fleet plan --run /shared/run1 --engine slurm --machines n[1-400] | sh\n",
-        "  nearfar fleet plan --run /shared/run1 --engine pdsh --machines n[3,7]    those again\n",
-        "  nearfar fleet plan --run /shared/run1 --engine kubernetes --machines w[1-9] \\\n",
+        "  nearfar fleet plan --run /shared/run1 --engine slurm --machines 'n[1-400]' | sh\n",
+        "  nearfar fleet plan --run /shared/run1 --engine pdsh --machines 'n[3,7]'  those again\n",
+        "  nearfar fleet plan --run /shared/run1 --engine kubernetes --machines 'w[1-9]' \\\n",
         "      --image registry/nearfar --claim shared | kubectl create -f -",
     ))]
     Plan(FleetPlanArguments),
@@ -71,7 +71,7 @@ pub struct FleetPlanArguments {
     /// What starts it
     #[arg(long, value_parser = one_of(&ENGINES, Engine::as_str))]
     pub engine: Engine,
-    /// Machines, as Slurm lists them: n[1-400], r[01-12]n[1-4],login
+    /// Machines, as Slurm lists them: 'n[1-400]', 'r[01-12]n[1-4],login' (quoted, since shells expand brackets)
     #[arg(long, value_name = "LIST")]
     pub machines: String,
     /// Time that each machine measures for [default: 2m, or that of the run when it was planned]

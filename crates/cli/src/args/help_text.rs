@@ -44,7 +44,9 @@ fn joined(text: &str) -> String {
             true => all += &hanging(line),
             false => all += line,
         }
-        is_open = !(line.is_empty() || is_indented || line.ends_with(':'));
+        // A command of one line is no beginning of a paragraph.
+        let is_example = line.starts_with("Example: ");
+        is_open = !(line.is_empty() || is_indented || is_example || line.ends_with(':'));
     }
     all
 }
@@ -76,10 +78,10 @@ mod tests {
         let text = format!("  nearfar {}  {does}", "a".repeat(60));
         assert!(joined(&text).starts_with("  nearfar aa"), "{}", joined(&text));
         assert!(joined(&text).contains("a\n        who"), "{}", joined(&text));
-        let text =
-            "Examples:\n  nearfar ps   who\n  nearfar ps --all\n\nFar is\nfar.\nAnd:\nnear\n\nEnd.";
-        let flowing =
-            "Examples:\n  nearfar ps   who\n  nearfar ps --all\n\nFar is far. And:\nnear\n\nEnd.";
+        let text = "Examples:\n  nearfar ps   who\n  nearfar ps --all\n\nFar is\nfar.\nAnd:\nnear\n\nEnd.\n\n\
+             Example: nearfar ps\nStatus 1\nor 2.";
+        let flowing = "Examples:\n  nearfar ps   who\n  nearfar ps --all\n\nFar is far. And:\nnear\n\nEnd.\n\n\
+             Example: nearfar ps\nStatus 1 or 2.";
         assert_eq!(joined(text), flowing);
     }
 }

@@ -9,6 +9,7 @@ use nearfar_machine::CpuSet;
 use nearfar_place::Placement;
 
 use super::advise::DemandArguments;
+use super::choice::placements_or_auto;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -47,7 +48,8 @@ const NOT_OF_INSTANCES: [&str; 5] = ["placement", "near", "record", "set_kernel_
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// Where its threads and memory are to be; see below
-    #[arg(short, long, value_name = "PLACEMENT", default_value = "local")]
+    #[arg(short, long, value_name = "PLACEMENT", default_value = "local",
+          value_parser = placements_or_auto(), hide_possible_values = true)]
     pub placement: PlacementChoice,
     /// On the CPUs next to this device, memory near them: an accelerator (cuda:0), the system's name for it
     /// (nic:eth0, nvme0) or its PCIe address; or `rank`: each of a launcher's processes on this machine on

@@ -8,7 +8,7 @@ use nearfar_place::Placement;
 use nearfar_units::{excerpt, from_word};
 use nearfar_workloads::{Class, DeviceWorkload, NoWorkload, ProblemSize, WorkloadName};
 
-use super::choice::{Choice, one_of};
+use super::choice::{Choice, one_of, placements, workloads_or_list};
 use crate::output::AnswerForm;
 
 pub const AFTER_HELP: &str = "\
@@ -28,7 +28,8 @@ workload does, touches first and is bound by.
 Those of devices are computed by one that OpenCL shows (nearfar doctor lists devices), with their arrays
 on the memory node next to it unless --placement, or numactl, says otherwise.
 
-Exit status: 1 where the result is not the known one, 3 where the machine refused.";
+Exit status: 1 where the result is not the known one, 2 where what was asked for cannot be had here, as
+a node that is not there, 3 where the machine refused.";
 
 const CLASSES: [Choice<Class>; 5] = [
     (Class::S, "a sample, within caches"),
@@ -48,7 +49,7 @@ const STRATEGIES: [Choice<PlacementStrategy>; 4] = [
 #[derive(Debug, Args)]
 pub struct WorkloadArguments {
     /// Which one, with or without its size (cg, cg.A, bfs.18); `list` shows all
-    #[arg(value_name = "NAME|list")]
+    #[arg(value_name = "NAME|list", value_parser = workloads_or_list(), hide_possible_values = true)]
     pub workload: WorkloadChoice,
     /// Its size
     #[arg(long, value_name = "CLASS", value_parser = one_of(&CLASSES, Class::as_str))]
@@ -61,7 +62,7 @@ pub struct WorkloadArguments {
     pub init: Option<PlacementStrategy>,
     /// CPUs of its threads and policy of all its pages, as of `nearfar run`: local:1, bind:0,
     /// interleave, compact
-    #[arg(short, long, value_name = "PLACEMENT")]
+    #[arg(short, long, value_name = "PLACEMENT", value_parser = placements(), hide_possible_values = true)]
     pub placement: Option<Placement>,
     /// Device that computes it, of a workload for devices: opencl0
     #[arg(long, value_name = "DEVICE")]

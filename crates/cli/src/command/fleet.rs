@@ -93,7 +93,11 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     manifest.expect(&machines);
     manifest.write(&path).with_context(|| format!("cannot write {}", path.display()))?;
     let verb = if is_new { "expects" } else { "expects now" };
-    output::note(&format!("{} {verb} {} machines", path.display(), manifest.machines.len()));
+    let expected = match manifest.machines.len() {
+        1 => "1 machine".into(),
+        several => format!("{several} machines"),
+    };
+    output::note(&format!("{} {verb} {expected}", path.display()));
     let launch = Launch {
         engine: arguments.engine,
         program,

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use nearfar_document::{ExportedTopology, TopologyExport, is_obeyed};
+use nearfar_document::{ExportedTopology, Origin, TopologyExport, is_obeyed};
 use nearfar_machine::{AttributeValue, FirmwareFigure, Machine, MemoryAttribute};
 use nearfar_model::{RecordFigures, memory_attributes};
 use nearfar_record::{Executor, Record};
 use nearfar_sys::WritableFile;
-use nearfar_topology::{WithAttributes, write_memory_attributes};
+use nearfar_topology::{Caution, WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
@@ -36,7 +36,12 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
     let (topology, text) = topology_of(arguments, &path, &record)?;
     let values: Vec<AttributeValue> =
         measured.measured.iter().flat_map(|attribute| attribute.values.clone()).collect();
-    let WithAttributes { text, replaced } = write_memory_attributes(&text, EXPORTED, &values)?;
+    let origin = Origin::new(&record);
+    let simulated = origin.simulated().map(|words| (Caution::Simulated, words.into()));
+    let seals = origin.broken_seals().map(|words| (Caution::Seals, words.into()));
+    let cautions: Vec<(Caution, String)> = simulated.into_iter().chain(seals).collect();
+    let WithAttributes { text, replaced } =
+        write_memory_attributes(&text, EXPORTED, &values, &cautions)?;
     // hwloc's own reader takes no references to characters, and hwloc writes ASCII alone.
     let is_unsafe = |&c: &char| is_obeyed(c) && !matches!(c, '\t' | '\n' | '\r');
     if let Some(found) = text.chars().find(is_unsafe) {
@@ -49,6 +54,10 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
     }
     check(&text, &record, &values)?;
     let Some(out) = out else {
+        // Standard output is the topology's.
+        if !cautions.is_empty() {
+            output::say_answer(&origin.caution(), false);
+        }
         output::print_by(|out| out.write_all(text.as_bytes()))?;
         return Ok(ExitStatus::Done);
     };
@@ -59,6 +68,7 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         schema: "nearfar.topology-export/1",
         file,
         record,
+        measured: origin,
         topology,
         is_simulated,
         found: measured,

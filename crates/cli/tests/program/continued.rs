@@ -289,3 +289,20 @@ fn a_folder_of_records_is_listed_the_newest_first() {
     let told = done(&run(none.env("XDG_STATE_HOME", folder.join("nothing"))));
     assert!(told.contains("no records in "), "{told}");
 }
+
+/// What was left out for faster variants was told as the reason why nothing was measured.
+#[test]
+fn a_record_that_ends_in_screening_is_told_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        ["--simulate", "two-socket-8-nodes", "--only", "pairs", "--kernel", "load", "--runs", "1"];
+    let path = simulated(folder.path(), "whole.jsonl", &options);
+    let whole = fs::read_to_string(path).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let last = lines.iter().rposition(|line| line.contains("\"screened_out\"")).unwrap();
+    fs::write(folder.path().join("r.jsonl"), lines[..=last].concat()).unwrap();
+    let said = text(&run(&mut in_folder(folder.path(), &["advise", "r.jsonl"])).stderr);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("pairs was begun, and is not finished"), "{said}");
+    assert!(said.contains("nearfar characterize --resume --out r.jsonl"), "{said}");
+}

@@ -28,6 +28,10 @@ fn each_that_was_given_is_read_modelled_and_reported() {
             let may_fail = command == "doctor" && output.status.code() == Some(1);
             assert!(output.status.success() || may_fail, "{name}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{name}: {command}");
+            // It is of no host, and could not be gone on with.
+            let said = text(&output.stdout);
+            let goes_on = said.contains("--append") || said.contains("--resume");
+            assert!(!goes_on, "{name}: {command}: {said}");
         }
         let report = folder.path().join("report.md");
         let output = run(nearfar().arg("report").arg(&record).arg("-o").arg(&report));
@@ -37,6 +41,24 @@ fn each_that_was_given_is_read_modelled_and_reported() {
             run(nearfar().args(["record", "scrub", "--force", "-o"]).args([&again, &record]));
         let said = text(&scrub.stdout);
         assert!(said.contains("nothing: it names nobody"), "{name} was not scrubbed: {said}");
+    }
+}
+
+/// Who has the copy alone was told to resume it, which is refused.
+#[test]
+fn nothing_goes_on_with_a_copy_that_ends_early() {
+    let folder = TempDir::new().unwrap();
+    let (part, copy) = (folder.path().join("part.jsonl"), folder.path().join("copy.jsonl"));
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/record/pairs");
+    let whole = fs::read_to_string(corpus).unwrap();
+    let lines = whole.split_inclusive('\n').filter(|line| !line.starts_with("{\"finished\""));
+    fs::write(&part, lines.take(4).collect::<String>()).unwrap();
+    let scrub = run(nearfar().args(["record", "scrub", "-o"]).args([&copy, &part]));
+    assert!(scrub.status.success(), "{}", text(&scrub.stderr));
+    for command in ["show", "model", "doctor", "advise"] {
+        let output = run(nearfar().arg(command).arg(&copy));
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(!said.contains("--resume") && !said.contains("--append"), "{command}: {said}");
     }
 }
 

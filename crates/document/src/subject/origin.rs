@@ -63,16 +63,24 @@ impl Origin {
         Answer::saying(format!("{}, {}", self.host, self.started)).and_answer(self.caution())
     }
 
+    /// That figures are simulated, in words.
+    pub fn simulated(&self) -> Option<&'static str> {
+        simulated_line(self.executor)?.strip_prefix("SIMULATED: ")
+    }
+
+    /// What is wrong with the record's seals, in words.
+    pub fn broken_seals(&self) -> Option<&str> {
+        self.sealing.finding.as_deref()
+    }
+
     /// That figures are simulated or disturbed, and what is wrong with the record's seals.
-    pub(crate) fn caution(&self) -> Answer {
+    pub fn caution(&self) -> Answer {
         let caution = |first: &str, words: &str, emphasis| {
             let words = words.to_string();
             Part::Words { first: first.into(), words, emphasis }
         };
-        let simulated = simulated_line(self.executor).and_then(|it| it.strip_prefix("SIMULATED: "));
-        let simulated = simulated.map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
-        let edited = self.sealing.finding.as_ref();
-        let edited = edited.map(|it| caution("WARNING: ", it, Emphasis::Failed));
+        let simulated = self.simulated().map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
+        let edited = self.broken_seals().map(|it| caution("WARNING: ", it, Emphasis::Failed));
         let disturbed =
             self.is_disturbed.then(|| caution("DISTURBED: ", DISTURBED, Emphasis::Caution));
         let cautions = simulated.into_iter().chain(edited).chain(disturbed);

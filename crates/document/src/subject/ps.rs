@@ -20,10 +20,6 @@ const NAMED_NODES: usize = 2;
 
 /// The processes, the farthest from their memory first, and what mends them.
 pub fn process_list_answer(list: &ProcessList) -> Answer {
-    if let [node] = list.nodes.as_slice() {
-        let said = format!("This machine has one memory node, {}: nothing is far.", node.node);
-        return Answer::saying(said);
-    }
     let mut answer = Answer::saying(sentence(list));
     if !list.processes.is_empty() {
         answer = answer.and_table(processes(&list.processes), FIRST_PROCESSES);
@@ -56,6 +52,9 @@ fn not_seen(passed: &PassedOver) -> usize {
 }
 
 fn sentence(list: &ProcessList) -> String {
+    if let [node] = list.nodes.as_slice() {
+        return format!("This machine has one memory node, {}: nothing is far.", node.node);
+    }
     let seen = count(list.looked_at, "process");
     match list.far {
         0 if list.looked_at == 0 && not_seen(&list.passed_over) > 0 => {
@@ -268,9 +267,13 @@ mod tests {
     fn where_nothing_is_far_that_is_the_answer() {
         let none = process_list_answer(&list(0)).text(Room { width: 80, full: false });
         assert!(none.starts_with("No process runs far from its memory: 200 processes"), "{none}");
-        let mut one = list(0);
+        let mut one = list(1);
         one.nodes.truncate(1);
+        (one.far, one.passed_over) = (0, PassedOver::default());
+        let named = process_list_answer(&one).text(Room { width: 80, full: true });
+        one.processes.clear();
         let one = process_list_answer(&one).text(Room { width: 80, full: true });
         assert_eq!(one, "This machine has one memory node, 0: nothing is far.\n");
+        assert!(named.starts_with(&one) && named.contains("4000001"), "{named}");
     }
 }

@@ -130,6 +130,9 @@ pub(crate) fn unmeasured_remedy(record: &Record, missing: &Unmeasured) -> String
                  itself says what can be done"
             )
         }
+        WhyUnmeasured::NoSample if record.header.is_of_no_host() => {
+            "these cells were not compared; the record ends before them".into()
+        }
         WhyUnmeasured::NoSample => format!(
             "these cells were not compared; measure the rest with `{}`",
             resuming_command(record)

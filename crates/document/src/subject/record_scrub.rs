@@ -66,6 +66,7 @@ fn reader(file: &str) -> &'static str {
 fn removed_words(what: Private, texts: u64) -> String {
     let noun = match what {
         Private::HostName => "the host's name",
+        Private::PeerName => "names or addresses of other machines",
         Private::Path => "paths",
         Private::ProgramArguments => "arguments and environment of programs",
         Private::HardwareAddress => "hardware addresses",

@@ -7,8 +7,8 @@ use nearfar_model::{
     ChaseFigures, HandOverFigures, HybridFigures, LinkFigures, MessageFigures, Mix, ModelChoices,
     ModelKind, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell, TransferFigures,
     advising_command, chases, command_on, exchanges, hand_overs, hybrid_points, links, messages,
-    mixes, network as network_of, pairs, resuming_command, roofs, scaling, sharing_grid, transfers,
-    workloads as workloads_of,
+    mixes, modelling_command, network as network_of, pairs, resuming_command, roofs, scaling,
+    sharing_grid, transfers, workloads as workloads_of,
 };
 use nearfar_record::{Absent, Executor, Experiment, Record, Standing, Suite, Warning};
 use nearfar_units::format_duration;
@@ -166,17 +166,12 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
             };
             return first_screen(&sources).and_next([(runs.0.as_str(), runs.1)]);
         }
-        let advise = advising_command(record);
+        let full = command_on(record, "show", "--full");
+        let (model, advise) = (modelling_command(record), advising_command(record));
         return first_screen(&sources).and_next(
-            [
-                (
-                    command_on(record, "show", "--full").as_str(),
-                    "every table; --experiment for one",
-                ),
-                (command_on(record, "model", "").as_str(), "what the figures mean"),
-            ]
-            .into_iter()
-            .chain(advise.as_deref().map(|it| (it, "where to put a program"))),
+            std::iter::once((full.as_str(), "every table; --experiment for one"))
+                .chain(model.as_deref().map(|it| (it, "what the figures mean")))
+                .chain(advise.as_deref().map(|it| (it, "where to put a program"))),
         );
     }
     // What these say of a record is as good as measured: classes, factors, how runs spread.
@@ -284,6 +279,7 @@ fn title(sources: &Sources<'_>) -> Answer {
 pub(super) fn unfinished_words(record: &Record) -> Option<(&'static str, String)> {
     let goes_on = match &record.header.inputs.commands {
         Some(_) => "what ran is told".into(),
+        None if record.header.is_of_no_host() => "what was measured is told".into(),
         None => format!("`{}` goes on", resuming_command(record)),
     };
     let Some(finished) = &record.finished else {

@@ -5,6 +5,7 @@ use nearfar_model::{MeasuredAttribute, MemoryAttributes};
 use nearfar_units::shell_path;
 use serde::Serialize;
 
+use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
@@ -22,13 +23,15 @@ pub enum ExportedTopology {
 }
 
 /// A topology with measured memory attributes; `topo --export-xml FILE --json` prints it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopologyExport {
     pub schema: &'static str,
     pub file: String,
     /// The record with the measurements.
     pub record: String,
+    /// Of what the figures are, and whether they are to be believed.
+    pub measured: Origin,
     /// Where the topology comes from.
     pub topology: ExportedTopology,
     /// Whether the figures are those of a simulated machine.
@@ -49,7 +52,6 @@ impl TopologyExport {
                 "the topology by the machine's description (no devices)"
             }
         };
-        let simulated = if self.is_simulated { "; the figures are simulated" } else { "" };
         let header = ["attribute", "measured by", "pairs", "without", "least", "most", "unit"];
         let rows = self.found.measured.iter().map(row);
         let table = Table::new("Memory attributes", header.map(Column::words), rows);
@@ -73,9 +75,9 @@ impl TopologyExport {
             (command, "binds a program by them".into())
         });
         let record = &self.record;
-        let first =
-            format!("{}: {topology}, with memory attributes by {record}{simulated}", self.file);
+        let first = format!("{}: {topology}, with memory attributes by {record}", self.file);
         Answer::saying(first)
+            .and_answer(self.measured.caution())
             .and_table(table, usize::MAX)
             .and_gap()
             .and_all(Shown::Always, said)

@@ -61,6 +61,9 @@ pub(super) fn changed(
         Change::Modules(channel) => (channel.bytes_per_s / one, one, channel.bytes_per_s),
         Change::NodesPerPackage(_) | Change::CxlLink(_) => (1.0, one, one),
     };
+    if (factor - 1.0).abs() < 1e-9 {
+        return Err(Inapplicable::here(format!("a memory node has {} already", maximum.name)));
+    }
     let mut bandwidth = Vec::new();
     if let Some(own) = seen.middle(Relation::Local) {
         let then = scaled(own, seen, factor, maximum.bytes_per_s);
