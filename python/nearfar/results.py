@@ -3605,6 +3605,8 @@ class AdvisedPlacement(Answer):
     """The profile that a part of it is from; null where none was given."""
     only_node: Optional[int]
     """The only memory node that pages can lie on, so that there is nothing to choose; else null."""
+    only_node_room: Optional[Room]
+    """Whether the data fits there; null where pages can lie on several nodes."""
     uses: list[AdvisedUse]
     """What is advised for each way in which threads may use the data: for the one that was asked for, else first where each keeps to its own part, then where any uses any part. Empty where there is nothing to choose."""
     verification: Optional[Verification]
