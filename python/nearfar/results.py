@@ -1798,6 +1798,8 @@ class GainOver:
     """Predicted / that of the other - 1, by the kinds with the largest t."""
     is_claimed: bool
     """Whether it is more than the room of the model's error, whichever kinds dominate. Without a known error, without enough rounds for intervals or with shares that are not validated none is."""
+    is_sure_loss: bool
+    """Whether the other one is so much better."""
 
 
 @dataclass(frozen=True)
