@@ -1798,6 +1798,8 @@ class GainOver:
     """Predicted / that of the other - 1, by the kinds with the largest t."""
     is_claimed: bool
     """Whether it is more than the room of the model's error, whichever kinds dominate. Without a known error, without enough rounds for intervals or with shares that are not validated none is."""
+    is_sure_loss: bool
+    """Whether the other one is so much better."""
 
 
 @dataclass(frozen=True)
@@ -3607,6 +3609,8 @@ class AdvisedPlacement(Answer):
     """The profile that a part of it is from; null where none was given."""
     only_node: Optional[int]
     """The only memory node that pages can lie on, so that there is nothing to choose; else null."""
+    only_node_room: Optional[Room]
+    """Whether the data fits there; null where pages can lie on several nodes."""
     uses: list[AdvisedUse]
     """What is advised for each way in which threads may use the data: for the one that was asked for, else first where each keeps to its own part, then where any uses any part. Empty where there is nothing to choose."""
     verification: Optional[Verification]

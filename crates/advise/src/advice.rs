@@ -17,7 +17,7 @@ use nearfar_flow::Capacities;
 use nearfar_kernels::find;
 use nearfar_machine::Machine;
 use nearfar_model::{Flow, Hybrid, Inapplicable, OverlapBounds, RecordFigures, flow, hybrid};
-use nearfar_record::{Estimate, Experiment, Record, Suite};
+use nearfar_record::{Absence, Absent, Coordinates, Estimate, Experiment, Record, Suite};
 use nearfar_units::BytesPerSecond;
 
 use crate::candidate::{
@@ -161,6 +161,19 @@ pub fn advise_each(
 
 pub(crate) fn no_own_pair(record: &Record) -> Inapplicable {
     let why = "the record has no lone figure of these CPUs with their own memory";
+    let initiators = record.header.machine.initiators();
+    let is_own = |of: &Coordinates| match of {
+        Coordinates::Pairs(pair) => initiators
+            .iter()
+            .any(|it| it.index == pair.initiator && it.memory_nodes.contains(pair.memory_node)),
+        _ => false,
+    };
+    let is_refused =
+        |it: &&Absent| it.absence == Absence::Refused && it.coordinates.iter().any(is_own);
+    // What the machine refused once it would refuse again.
+    if let Some(refused) = record.absent.iter().find(is_refused) {
+        return Inapplicable::here(format!("{why}, which was refused: {}", refused.reason.text));
+    }
     Inapplicable::until_measured(record, &[Experiment::Pairs], Suite::Standard, why)
 }
 

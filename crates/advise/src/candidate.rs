@@ -311,7 +311,11 @@ impl Candidate {
         let command = |binding: &Binding| {
             let placement = match (&binding.memory, self.kind) {
                 (MemoryPolicy::FirstTouch, CandidateKind::Local) if is_whole => {
-                    return "OMP_PLACES=cores OMP_PROC_BIND=close CMD".into();
+                    // Without a number OpenMP starts a thread for each CPU, of which a core may have two.
+                    let threads = binding.cpus.len();
+                    return format!(
+                        "OMP_NUM_THREADS={threads} OMP_PLACES=cores OMP_PROC_BIND=close CMD"
+                    );
                 }
                 (MemoryPolicy::FirstTouch, _) if is_whole => return "CMD".into(),
                 (MemoryPolicy::FirstTouch, CandidateKind::Local) => "local".into(),

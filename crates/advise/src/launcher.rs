@@ -110,6 +110,22 @@ impl Asked<'_> {
         own.filter_map(|it| it.cpu_node.or(it.memory_nodes.first())).collect()
     }
 
+    /// CPUs of the cores that the threads are on: who counts CPUs and gives whole cores must give these.
+    fn cpus_of_cores(&mut self, who: &str) -> usize {
+        let own = &self.binding.cpus;
+        let cores = self.machine.cores.iter().filter(|core| core.cpus.intersects(own));
+        let all: CpuSet = cores.flat_map(|core| core.cpus.iter()).chain(own.iter()).collect();
+        if all.len() > own.len() {
+            let threads = own.len();
+            self.lack(format!(
+                "{who} counts CPUs, and the cores of {threads} threads have {}: the program must start \
+                 {threads} itself (OMP_NUM_THREADS={threads}).",
+                all.len()
+            ));
+        }
+        all.len()
+    }
+
     fn lack(&mut self, words: impl Into<String>) {
         self.lacks.push(words.into());
     }
@@ -196,6 +212,7 @@ impl Asked<'_> {
     }
 
     fn slurm(&mut self) -> String {
+        let of_task = self.cpus_of_cores("srun");
         let cpus = &self.binding.cpus;
         let bind = match &self.binding.memory {
             MemoryPolicy::FirstTouch => "local".into(),
@@ -208,7 +225,7 @@ impl Asked<'_> {
             if bind == "none" { self.command_on_memory("srun") } else { "CMD".to_string() };
         format!(
             "srun --ntasks=1 --cpus-per-task={} --cpu-bind=mask_cpu:{} --mem-bind={bind} {command}",
-            cpus.len(),
+            of_task,
             hexadecimal(cpus.iter())
         )
     }
@@ -261,7 +278,7 @@ impl Asked<'_> {
     }
 
     fn kubernetes(&mut self) -> String {
-        let cpus = self.binding.cpus.len();
+        let cpus = self.cpus_of_cores("The kubelet");
         let nodes = self.binding.memory.nodes().unwrap_or_else(|| self.near());
         let is_one = nodes.len() == 1 && nodes == self.near();
         let manager = if is_one { "single-numa-node" } else { "best-effort" };

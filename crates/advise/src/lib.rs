@@ -44,6 +44,6 @@ pub use lone_pairs::LonePairs;
 pub use question::{
     KernelRatios, PageNode, Question, Shares, Throughput, Workers, possible_machines,
 };
-pub use room::Room;
+pub use room::{Room, room};
 pub use search::Found;
 pub use team::Team;

@@ -41,7 +41,7 @@ pub(crate) fn room_share(machine: &Machine, node: u32, working_set_bytes: Option
 }
 
 /// Whether a program with so much data finds room with these shares of it on nodes.
-pub(crate) fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]) -> Room {
+pub fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]) -> Room {
     let Some(bytes) = working_set_bytes else { return Room::Unknown };
     let bytes = bytes as f64;
     let mut is_known = true;

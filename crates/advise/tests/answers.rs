@@ -117,7 +117,9 @@ fn joe0_keeps_own_parts_and_says_that_interleaving_gives_half_of_them() {
     let best = recommended(&own);
     assert_eq!((best.kind, best.is_default), (CandidateKind::Local, true));
     assert!((gb_per_s(best) - 144.0).abs() < 4.0, "{best:?}");
-    assert_eq!(best.commands(), ["OMP_PLACES=cores OMP_PROC_BIND=close CMD"]);
+    let threads: usize = best.team.cpus.iter().map(nearfar_machine::CpuSet::len).sum();
+    let command = format!("OMP_NUM_THREADS={threads} OMP_PLACES=cores OMP_PROC_BIND=close CMD");
+    assert_eq!(best.commands(), [command]);
     assert!(!own.is_below_own_parts);
     let best = recommended(&any);
     assert_eq!(best.commands(), ["nearfar run --placement interleave -- CMD"]);

@@ -216,6 +216,21 @@ fn kubernetes_asks_for_whole_cpus_twice_alike_and_names_what_it_cannot() {
     assert!(form(Launcher::Kubernetes, &one).texts[0].contains("single-numa-node"));
 }
 
+/// Both give whole cores: with two CPUs a core, as many CPUs as threads are half as many cores.
+#[test]
+fn who_gives_whole_cores_is_asked_for_all_their_cpus() {
+    let machine = read_machine("two-socket-8-nodes").unwrap().machine;
+    let first: CpuSet = machine.cores.iter().filter_map(|core| core.cpus.iter().next()).collect();
+    let bindings = [Binding { cpus: first, memory: MemoryPolicy::FirstTouch }];
+    for (launcher, asked) in
+        [(Launcher::Kubernetes, "cpu: \"256\""), (Launcher::Slurm, "--cpus-per-task=256")]
+    {
+        let form = launcher_form(launcher, &bindings, &machine, None);
+        assert!(form.texts[0].contains(asked), "{form:?}");
+        assert!(form.lacks.iter().any(|it| it.contains("OMP_NUM_THREADS=128")), "{form:?}");
+    }
+}
+
 /// libvirt.org/formatdomain.html: a `<vcpupin>` for each CPU of the guest; the modes of `<memory>`.
 #[test]
 fn libvirt_pins_each_cpu_and_says_that_it_has_no_weights() {

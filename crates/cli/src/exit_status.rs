@@ -71,10 +71,15 @@ pub fn of_usage(mut error: clap::Error) -> ExitStatus {
     }
 }
 
-/// The status of an error: 3 where the machine failed while measuring, else 2. A
-/// reader of standard output that has gone away is no error.
+/// The status of an error: 3 where the machine failed while measuring or has no room for
+/// what is written, else 2. A reader of standard output that has gone away is no error.
 pub fn of_error(error: &anyhow::Error) -> ExitStatus {
-    if error.is::<OutputError>() {
+    let is_full = |cause: &io::Error| {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    };
+    let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full);
+    if error.is::<OutputError>() || has_no_room {
         return ExitStatus::Refused;
     }
     match error.downcast_ref::<WriteError>() {

@@ -81,7 +81,7 @@ function drawHeatMap(view) {
   const figure = (cell) => cell?.figures[state.statistic] ?? null;
   const each = (value) => grid.map((row, y) => row.map((cell, x) => value(cell, y, x)));
   const name = (y, x) => `${chart.row_title}: ${chart.rows[rows[y]]}\n${chart.column_title}: ${chart.columns[columns[x]]}`;
-  view.cells = each((cell, y, x) => ({ cell, title: `${chart.rows[rows[y]]}, ${chart.columns[columns[x]]}` }));
+  view.cells = each((cell, y, x) => ({ cell, title: name(y, x).replace("\n", ", ") }));
   const values = grid.flat().flatMap((cell) => figure(cell)?.[0] ?? []);
   const heat = {
     type: "heatmap",

@@ -18,7 +18,7 @@ function showSamples(of, title) {
   document.getElementById("samples-about").textContent =
     `Case ${name}, ${counted}: ${of.all} samples${disturbed}${left}.${held} A figure's median is over rounds.`;
   const table = document.getElementById("samples-quantiles");
-  const row = (cell, values) => element("tr", {}, ...values.map((value) => element(cell, { textContent: value })));
+  const row = (cell, values) => element("tr", {}, ...values.map((value) => element(cell, { textContent: value, ...(cell === "th" && { scope: "col" }) })));
   table.tHead.replaceChildren(row("th", QUANTILES));
   table.tBodies[0].replaceChildren(row("td", of.quantiles.map(digits)));
   if (!dialog.open) dialog.showModal();

@@ -87,7 +87,7 @@ pub use compare::Comparison;
 pub use device_workload::device_workload_answer;
 pub use devices::device_class_answer;
 pub use doctor::DoctorChecks;
-pub(crate) use figures::{capitalised, percent_words};
+pub(crate) use figures::{capitalised, count, percent_words};
 pub use files::{file_list_answer, placed_file_lines};
 pub use fleet::fleet_answer;
 pub use fleet_drift::fleet_drift_answer;

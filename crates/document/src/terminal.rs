@@ -3,6 +3,8 @@
 pub(crate) mod paragraph;
 pub(crate) mod table;
 
+use std::collections::BTreeSet;
+
 use paragraph::{folded, paragraph};
 use table::{columns_in_blocks, fits, room_for};
 
@@ -165,7 +167,7 @@ fn grid_text<'a>(
             *cell = folded(cell.split(' '), room).join("\n");
         }
     }
-    let grid = columns_in_blocks(width, &header, &rows, is_number);
+    let grid = columns_in_blocks(width, &header, &rows, names_of_rows(table), is_number);
     format!("\n{caption}{grid}{left_out}")
 }
 
@@ -175,6 +177,28 @@ fn common_unit(table: &Table) -> Option<Unit> {
     let first = units.next().filter(|unit| !unit.as_str().is_empty())?;
     let others: Vec<Unit> = units.collect();
     (others.len() > 1 && others.iter().all(|unit| *unit == first)).then_some(first)
+}
+
+/// How many of the first columns it takes to tell the rows apart, of those that hold words; all of them
+/// where none do.
+fn names_of_rows(table: &Table) -> usize {
+    let is_words = |column: usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+        cells.all(|cell| matches!(cell, Cell::Text(_)))
+    };
+    let words = (0..table.columns.len()).take_while(|&column| is_words(column)).count();
+    let tells_apart = |names: &usize| {
+        let labels = || table.rows.iter().map(|row| row.iter().take(*names));
+        let label = |cells: std::iter::Take<std::slice::Iter<'_, Cell>>| -> Vec<String> {
+            let words = |cell: &Cell| match cell {
+                Cell::Text(words) => words.clone(),
+                _ => String::new(),
+            };
+            cells.map(words).collect()
+        };
+        labels().map(label).collect::<BTreeSet<_>>().len() == table.rows.len()
+    };
+    (1..=words).find(tells_apart).unwrap_or(words).max(1)
 }
 
 /// Whether a column holds figures, or words that begin with a number.

@@ -12,7 +12,7 @@
 //! firmware's distances nor a [`HiddenLevel`] tell (its slower half is then spread, and
 //! what is alike in both directions goes unseen in it).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::Machine;
 use nearfar_stats::median;
@@ -59,13 +59,19 @@ pub struct Twins {
     /// Cells that were not compared, by the reason.
     #[serde(rename = "cells_not_compared")]
     pub not_compared: BTreeMap<NotCompared, usize>,
+    /// Memory nodes with cells of which none was compared: a loss of theirs does not show.
+    pub nodes_not_compared: Vec<u32>,
 }
 
 /// Compares the cells of a record's matrix with their twins.
 pub fn twins(figures: &RecordFigures<'_>) -> Twins {
     let machine = &figures.record().header.machine;
     let mut not_compared: BTreeMap<NotCompared, usize> = BTreeMap::new();
-    let (mut cells, noise) = twin_cells(machine, &pairs(figures), &mut not_compared);
+    let matrix = pairs(figures);
+    let (mut cells, noise) = twin_cells(machine, &matrix, &mut not_compared);
+    let in_twins: BTreeSet<u32> = cells.iter().map(|cell| cell.node).collect();
+    let measured: BTreeSet<u32> = matrix.cells().map(|(_, node, ..)| node).collect();
+    let nodes_not_compared: Vec<u32> = measured.difference(&in_twins).copied().collect();
     let compared = cells.len();
     let groups = count_groups(&cells);
     let parts = Parts::new(&cells);
@@ -95,6 +101,7 @@ pub fn twins(figures: &RecordFigures<'_>) -> Twins {
                 hidden_levels,
                 alone,
                 not_compared,
+                nodes_not_compared,
             };
         };
         hidden_levels.push(level);

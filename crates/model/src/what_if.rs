@@ -143,11 +143,16 @@ pub fn what_if(
     link: Option<&TheoreticalMaximum>,
 ) -> Result<WhatIf, Inapplicable> {
     let seen = Seen::of(figures)?;
-    match change {
+    let answer = match change {
         Change::Channels(_) | Change::Modules(_) => memory::changed(&seen, change, maximum),
         Change::NodesPerPackage(count) => modes::changed(figures, &seen, change, *count),
         Change::CxlLink(to) => memory::changed_link(&seen, change, to, link),
+    }?;
+    if answer.bandwidth.is_empty() && answer.latency.is_empty() {
+        let why = "the record has no figure of memory of that kind that the change concerns".into();
+        return Err(Inapplicable { why, remedy: None });
     }
+    Ok(answer)
 }
 
 impl WhatIf {

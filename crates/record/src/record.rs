@@ -29,6 +29,8 @@ pub struct Record {
     pub finished: Option<Finished>,
     /// Seconds that all runs measured which ended in order.
     pub seconds: f64,
+    /// Runs before the last that were killed: what they took is not known.
+    pub untimed_runs: usize,
     /// Where its file goes on.
     pub end: FileEnd,
     /// Whether a torn end was dropped.
@@ -79,6 +81,7 @@ impl Record {
             resumed: Vec::new(),
             finished: None,
             seconds: 0.0,
+            untimed_runs: 0,
             end: FileEnd::Unwritten,
             torn: false,
             sealing: Sealing::Fits,
@@ -133,6 +136,7 @@ impl Record {
     /// A later run of the program goes on. What the earlier one said of its own end
     /// no longer holds: that its budget ended, and what it found in its samples.
     pub fn note_resumed(&mut self, resumed: Resumed) {
+        self.untimed_runs += usize::from(self.finished.is_none());
         self.resumed.push(resumed);
         self.finished = None;
         let may_come = [ReasonCode::Budget, ReasonCode::UnmeasuredInput];

@@ -49,6 +49,9 @@ pub enum WriteError {
          file with --out"
     )]
     Exists(PathBuf),
+    /// Its name is that of a link to nothing.
+    #[error("{0} is a link to a file that is not there; choose another file with --out")]
+    Dangling(PathBuf),
     /// It cannot be opened.
     #[error("cannot create the record {path}: {cause}; choose another file with --out")]
     Create { path: PathBuf, cause: io::Error },
@@ -102,6 +105,7 @@ impl RecordWriter {
             options.create_new(true);
         }
         let file = options.open(path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists if !path.exists() => WriteError::Dangling(path.into()),
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
             _ => WriteError::Create { path: path.into(), cause },
         })?;

@@ -25,5 +25,5 @@ pub use error::ReproduceError;
 pub use paper::{Paper, PaperFacts, PaperFile};
 pub use papers::{papers, reproduce};
 pub use printed_table::{PrintedOf, PrintedTable, PrintedValue};
-pub use row::{Measure, ROUND_TRIP, Row, Status};
+pub use row::{FROM_INPUTS, Measure, ROUND_TRIP, Row, Status};
 pub use simulated_record::{Machines, measure_simulated, measure_simulated_devices};

@@ -86,15 +86,29 @@ impl Paper {
 
     /// Rows that pass because a simulated machine gave back what it was given.
     pub fn round_trips(&self) -> usize {
-        self.rows.iter().filter(|row| row.status == Status::Pass && row.round_trip).count()
+        self.passed(|row| row.round_trip)
     }
 
-    /// Rows that pass because a model predicts them as well as it promises, without round trips.
+    /// Rows that pass because a model predicts them as well as it promises, without round trips and
+    /// what is worked out from inputs alone.
     pub fn predictions(&self) -> usize {
-        let is_predicted = |row: &Row| {
-            !row.round_trip && matches!(row.judged_by, Some(Measure::Model | Measure::Sign))
-        };
-        let passed = self.rows.iter().filter(|row| row.status == Status::Pass);
-        passed.filter(|row| is_predicted(row)).count()
+        self.passed(|row| {
+            let is_foretold = matches!(row.judged_by, Some(Measure::Model | Measure::Sign));
+            is_foretold && !row.round_trip && !row.from_inputs
+        })
+    }
+
+    /// Rows that pass because an error is below the one that the paper has as a bound.
+    pub fn bounds(&self) -> usize {
+        self.passed(|row| row.judged_by == Some(Measure::Bound))
+    }
+
+    /// Rows that pass because the paper's own numbers fit together.
+    pub fn from_inputs(&self) -> usize {
+        self.passed(|row| row.from_inputs)
+    }
+
+    fn passed(&self, is_one: impl Fn(&Row) -> bool) -> usize {
+        self.rows.iter().filter(|row| row.status == Status::Pass && is_one(row)).count()
     }
 }

@@ -14,7 +14,7 @@ pub struct Row {
     pub printed: f64,
     /// As computed here; null for an input.
     pub ours: Option<f64>,
-    /// ours / printed - 1, a fraction; null for an input and where 0 is printed.
+    /// ours / printed - 1, a fraction; null for an input, beside a bound and where 0 is printed.
     pub error: Option<f64>,
     /// How the two stand to each other.
     pub status: Status,
@@ -24,8 +24,10 @@ pub struct Row {
     pub tolerance: Option<f64>,
     /// Whether ours comes from a simulated machine that was given the printed value.
     pub round_trip: bool,
-    /// Why they differ, where an input is used, or that they agree by a round trip; null for
-    /// any other row that passes.
+    /// Whether ours is worked out from the paper's own numbers alone, so that nothing is predicted.
+    pub from_inputs: bool,
+    /// Why they differ, where an input is used, or that they agree by a round trip or from inputs
+    /// alone; null for any other row that passes.
     pub why: Option<String>,
 }
 
@@ -33,6 +35,10 @@ pub struct Row {
 pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this figure, and that it \
                               comes back shows that executor, engine, record and model lose \
                               nothing, no more";
+
+/// What arithmetic on inputs shows; the page of a paper in `docs/papers` has the same sentence.
+pub const FROM_INPUTS: &str = "from inputs alone: ours is worked out from the paper's own numbers, and that \
+                               they agree shows that these fit together, no more";
 
 /// How a printed value and ours stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -61,6 +67,8 @@ pub enum Measure {
     /// Ours must be on the same side of zero: the paper says which of two is better, and by how
     /// much on its machine, and the model only which.
     Sign,
+    /// Ours must be below the printed value: the paper says what an error stays under.
+    Bound,
 }
 
 /// How far ours may be from the printed value.
@@ -72,6 +80,7 @@ pub(crate) enum Room {
     /// This fraction of the printed value, which is what the model promises.
     Model(f64),
     Sign,
+    Bound,
 }
 
 /// Why a printed value and ours may differ.
@@ -124,6 +133,10 @@ impl Comparison {
                 let agrees = self.ours.is_some_and(|ours| ours * printed > 0.0);
                 (Measure::Sign, None, agrees, "in its sign".into())
             }
+            Room::Bound => {
+                let agrees = self.ours.is_some_and(|ours| ours < printed);
+                (Measure::Bound, None, agrees, "by not being below the bound".into())
+            }
         };
         let (status, why) = match self.reason {
             _ if agrees => (Status::Pass, None),
@@ -137,7 +150,9 @@ impl Comparison {
             }
             None => (Status::Fail, Some(format!("ours differs {allowed}"))),
         };
-        let error = self.ours.map(|ours| ours / printed - 1.0);
+        // What is left below a bound is a margin and no error.
+        let compared = self.ours.filter(|_| judged_by != Measure::Bound);
+        let error = compared.map(|ours| ours / printed - 1.0);
         Row {
             item: self.item,
             printed,
@@ -147,6 +162,7 @@ impl Comparison {
             judged_by: Some(judged_by),
             tolerance,
             round_trip: false,
+            from_inputs: false,
             why,
         }
     }
@@ -163,6 +179,7 @@ impl Row {
             judged_by: None,
             tolerance: None,
             round_trip: false,
+            from_inputs: false,
             why: Some(why.into()),
         }
     }
@@ -171,6 +188,12 @@ impl Row {
     pub fn after_round_trip(self) -> Self {
         let why = if self.status == Status::Pass { Some(ROUND_TRIP.into()) } else { self.why };
         Self { round_trip: true, why, ..self }
+    }
+
+    /// The row, marked as one whose ours comes from inputs alone.
+    pub fn of_inputs_alone(self) -> Self {
+        let why = if self.status == Status::Pass { Some(FROM_INPUTS.into()) } else { self.why };
+        Self { from_inputs: true, why, ..self }
     }
 }
 
@@ -229,6 +252,13 @@ mod tests {
         assert_eq!(judged(Room::Sign, 22.0, 3.0).status, Status::Pass);
         assert_eq!(judged(Room::Sign, 22.0, -3.0).status, Status::Fail);
         assert_eq!(judged(Room::Sign, 22.0, 0.0).status, Status::Fail);
+    }
+
+    #[test]
+    fn what_is_below_a_bound_has_a_margin_and_no_error() {
+        let below = judged(Room::Bound, 1.0, 0.52);
+        assert_eq!((below.status, below.error), (Status::Pass, None));
+        assert_eq!(judged(Room::Bound, 1.0, 1.0).status, Status::Fail);
     }
 
     #[test]

@@ -43,6 +43,16 @@ fn a_slow_module_and_a_narrow_link_are_named_and_nothing_else() {
     }
 }
 
+/// The only node of its kind: half of its bandwidth can be lost and nothing falls short.
+#[test]
+fn a_node_without_a_twin_is_named_as_not_compared() {
+    let fault = "name = \"slow\"\ntitle = \"slow\"\nextends = \"two-socket-cxl\"\n[[fault]]\nkind = \"slow_memory\"\nnode = 2\nfactor = 0.5\n";
+    let found = look_over(&parse_machine("slow", fault).unwrap(), Suite::Quick, 1);
+    assert_eq!((&found.findings[..], &found.nodes_not_compared[..]), (&[][..], &[2][..]));
+    let even = look_over(&read_machine("two-socket-8-nodes").unwrap(), Suite::Quick, 1);
+    assert_eq!(even.nodes_not_compared, [0_u32; 0]);
+}
+
 #[test]
 fn sound_machines_have_no_finding() {
     let names = builtin_machines().unwrap();

@@ -101,7 +101,7 @@ pub use socket::{
     DoneSends, InterfaceAddress, allow_zero_copy, done_sends, has_too_many_sends,
     interface_addresses, send_without_copy, wait_for_done_sends, wait_readable,
 };
-pub use startup::start_as_this_was_started;
+pub use startup::{began_without_output, ending_signals, start_as_this_was_started};
 pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,

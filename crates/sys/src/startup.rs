@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::signals::AwaitedSignals;
 
-/// Signals that are changed in this process: SIGPIPE by Rust's runtime, the others by
-/// [`stand_in_for_program`](crate::stand_in_for_program).
-const SIGNALS: [i32; 3] = [libc::SIGPIPE, libc::SIGCHLD, libc::SIGXFSZ];
+/// Signals that are changed in this process: SIGPIPE by Rust's runtime, SIGHUP where it ends what is
+/// measured in order, the others by [`stand_in_for_program`](crate::stand_in_for_program).
+const SIGNALS: [i32; 4] = [libc::SIGPIPE, libc::SIGHUP, libc::SIGCHLD, libc::SIGXFSZ];
 
 /// Bit n: the nth of [`SIGNALS`] was ignored.
 static IGNORED: AtomicU32 = AtomicU32::new(0);
@@ -42,6 +42,21 @@ extern "C" fn note() {
             CLOSED.fetch_or(1 << stream, Ordering::Relaxed);
         }
     }
+}
+
+/// Signals that ask a program to end: those by which a user or a terminal does, and of a terminal that
+/// goes away none where this was started by nohup(1), which has that ignored.
+pub fn ending_signals() -> Vec<i32> {
+    let bit = SIGNALS.iter().position(|&signal| signal == libc::SIGHUP);
+    let is_ignored = bit.is_some_and(|bit| IGNORED.load(Ordering::Relaxed) & 1 << bit != 0);
+    let of_terminal = (!is_ignored).then_some(libc::SIGHUP);
+    [libc::SIGINT, libc::SIGTERM].into_iter().chain(of_terminal).collect()
+}
+
+/// Whether standard output was closed when this process began: what is written to it is lost, and no
+/// error tells of that.
+pub fn began_without_output() -> bool {
+    CLOSED.load(Ordering::Relaxed) & 1 << libc::STDOUT_FILENO != 0
 }
 
 /// Lets a program begin with the signals ignored, the standard streams closed and the signals

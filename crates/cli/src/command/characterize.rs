@@ -40,6 +40,9 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.resume && to_stdout {
         bail!("--resume needs a file; standard output cannot be continued");
     }
+    if to_stdout && nearfar_sys::began_without_output() {
+        bail!("--out - has nowhere to go: standard output is closed; give --out FILE");
+    }
     let interrupt = Interrupt::default();
     // A plan has nothing to keep: a signal ends it at once.
     if !arguments.dry_run {
@@ -357,8 +360,7 @@ fn check_budget(
 
 /// Makes signals that ask the program to end interrupt the measurement.
 pub(super) fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM] {
+    for signal in nearfar_sys::ending_signals() {
         let number = usize::try_from(signal).context("a signal's number is positive")?;
         signal_hook::flag::register_usize(signal, interrupt.cell(), number)
             .context("cannot watch for signals")?;

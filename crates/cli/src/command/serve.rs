@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use nearfar_document::printable;
 use nearfar_network::{Limits, Server, Token, Told};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::ServeArguments;
 use crate::exit_status::ExitStatus;
@@ -15,7 +14,7 @@ use crate::output;
 pub fn run(arguments: &ServeArguments) -> anyhow::Result<ExitStatus> {
     let token = Token::read(&arguments.token_file)?;
     let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in nearfar_sys::ending_signals() {
         signal_hook::flag::register(signal, Arc::clone(&ended))
             .context("cannot watch for signals")?;
     }

@@ -69,7 +69,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let mut series =
                 Series::new(format!("points: {roof} {}", validation.variant), Style::Points)
                     .looking(looks.mark(chart, validation.roof));
-            series.hidden_first(is_remote(validation.roof, validation.is_local));
+            series.hidden_first(!looks.is_shown(chart, validation.roof));
             for point in &validation.points {
                 let about = format!(
                     "{roof}, {}, {} FLOPs per byte\n{} of the attainable {}",
@@ -89,7 +89,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let name = format!("{} {}, {}", of.workload, of.phase, roof_words(node, is_local));
             let series = Series::new(&name, Style::Points);
             let mut series = series.looking(looks.mark(chart, node));
-            series.hidden_first(is_local == Some(false));
+            series.hidden_first(!looks.is_shown(chart, node));
             let limit =
                 of.limit.map_or(String::new(), |it| format!("\nlimit: {}", limit_words(it)));
             let at = format_significant(intensity, 3);
@@ -190,6 +190,13 @@ impl Looks {
         Self { shown, roofs, ceilings: of_ceilings, next, marks: Vec::new() }
     }
 
+    /// Whether marks are shown first: as the line that they are held against is; without a line they are.
+    fn is_shown(&self, chart: &RooflineChart, roof: Roof) -> bool {
+        let of = chart.roofs.iter().zip(&self.shown).filter(|(of, _)| of.roof == roof);
+        let mut of = of.map(|(_, shown)| *shown).peekable();
+        of.peek().is_none() || of.any(|shown| shown)
+    }
+
     /// Several series of marks of one roof have one colour and differ in their marks.
     fn mark(&mut self, chart: &RooflineChart, roof: Roof) -> [usize; 2] {
         let line = first_kernel(chart, roof);
@@ -278,6 +285,14 @@ mod tests {
             }
         }
         assert!(marks > 2 && roofs > 4, "{marks} {roofs}");
+        // No marks are shown without their roof, and no roof without its marks.
+        let all = layer.as_array().unwrap();
+        for points in all.iter().filter(|of| name(of).starts_with("points: ")) {
+            let name_of = name(points);
+            let (place, _) = name_of["points: ".len()..].rsplit_once(' ').unwrap();
+            let is_shown = lines().any(|of| name(of).starts_with(&format!("{place} load ")));
+            assert_eq!(points["shown"] == true, is_shown, "{place}");
+        }
         let looks: Vec<&Value> = lines().map(|of| &of["look"]).collect();
         assert!(looks.iter().all(|look| looks.iter().filter(|it| *it == look).count() == 1));
     }

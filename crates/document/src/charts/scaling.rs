@@ -7,7 +7,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style, Ticks};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
 use crate::figure::{Behind, Counted, Figure, Unit};
-use crate::subject::Sources;
+use crate::subject::{Sources, count};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     [threads(&sources.show.scaling), runs(sources)].into_iter().flatten().collect()
@@ -34,7 +34,8 @@ fn threads(all: &[ScalingRuns]) -> Option<Chart> {
                 let runs = if is_paced { &figures.paced } else { &figures.sum };
                 let counted = if is_paced { Counted::PacedBytes } else { Counted::Bytes };
                 let figure = mean(runs).of_samples(&view.case.id, counted);
-                let about = format!("{} threads, mean of runs, least to most", view.place.threads);
+                let threads = count(view.place.threads as usize, "thread");
+                let about = format!("{threads}, mean of runs, least to most");
                 series.point(f64::from(view.place.threads), &figure, &about);
             }
             lines.add(&[kernel.clone(), statistic.into()], series);

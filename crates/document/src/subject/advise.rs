@@ -2,7 +2,7 @@
 
 use nearfar_advise::{
     Advice, AdvisingModel, Basis, Candidate, Demand, Launcher, LauncherForm, Pattern, Ranking,
-    launcher_form,
+    Room, launcher_form, room,
 };
 use nearfar_machine::{Binding, Machine};
 use nearfar_model::{FlowTrust, Inapplicable, ProfiledDemand};
@@ -26,6 +26,8 @@ pub struct AdvisedPlacement {
     pub profile: Option<AdviceProfile>,
     /// The only memory node that pages can lie on, so that there is nothing to choose; else null.
     pub only_node: Option<u32>,
+    /// Whether the data fits there; null where pages can lie on several nodes.
+    pub only_node_room: Option<Room>,
     /// What is advised for each way in which threads may use the data: for the one that was asked
     /// for, else first where each keeps to its own part, then where any uses any part. Empty where
     /// there is nothing to choose.
@@ -187,13 +189,19 @@ impl AdvisedPlacement {
             demand: demand.clone(),
             profile: None,
             only_node: None,
+            only_node_room: None,
             uses: Vec::new(),
             verification: None,
             not_verified: None,
         };
         for advice in each {
             match advice {
-                Advice::OneNode(node) => advised.only_node = Some(*node),
+                Advice::OneNode(node) => {
+                    let data = demand.working_set_bytes;
+                    advised.only_node = Some(*node);
+                    advised.only_node_room =
+                        Some(room(&record.header.machine, data, &[(*node, 1.0)]));
+                }
                 Advice::Ranked(ranking) => {
                     let machine = &record.header.machine;
                     advised.uses.push(AdvisedUse::new(ranking, demand, machine, most));

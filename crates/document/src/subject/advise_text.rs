@@ -13,7 +13,7 @@ use super::advise::{
     AdviceProfile, AdvisedCandidate, AdvisedPlacement, AdvisedUse, NodeAccess, TakenFigure,
 };
 use super::advised_rate::{factor, figure, gain_words, given_words, rate_words};
-use super::figures::{count, significant};
+use super::figures::{count, no_room_words};
 use super::flow::{part_words, percents};
 use super::run::verification_part;
 use super::who::Who;
@@ -48,6 +48,10 @@ impl AdvisedPlacement {
             answer = answer.and_says(format!(
                 "Pages can lie on one memory node, node {node}: there is nothing to choose."
             ));
+        }
+        if let Some(Room::TooSmall { node, needed_bytes, usable_bytes }) = self.only_node_room {
+            let fits = no_room_words(node, needed_bytes, usable_bytes);
+            answer = answer.and_says(format!("The data {fits}"));
         }
         if !self.uses.is_empty() {
             answer = answer.and_says(self.question()).and_gap();
@@ -290,11 +294,10 @@ impl AdvisedPlacement {
             && let Room::TooSmall { node, needed_bytes, usable_bytes } = better.candidate.room
         {
             said.push(format!(
-                "{} by {} does not fit: {} for node {node}, which has {} for programs.",
+                "{} by {} {}",
                 given_words(&better.candidate),
                 self.name(of_use, better).trim_end_matches(" (no room)"),
-                gib(needed_bytes),
-                gib(usable_bytes)
+                no_room_words(node, needed_bytes, usable_bytes)
             ));
         }
         if of_use.best().is_some_and(|it| it.commands.len() > 1) {
@@ -417,10 +420,6 @@ pub(super) fn why_not_narrower(without: &Inapplicable) -> String {
     let more = without.remedy.as_ref();
     let more = more.map_or_else(String::new, |it| format!(" Narrower after `{it}`."));
     format!("({}).{more}", without.why)
-}
-
-pub(super) fn gib(bytes: f64) -> String {
-    format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
 }
 
 impl AdviceProfile {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use nearfar_model::{ModelChoices, advising_command, command_on};
-use nearfar_record::{Absence, Executor, Experiment, Record, Warning};
+use nearfar_record::{Absence, Absent, Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
@@ -74,9 +74,17 @@ impl MeasuredRecord {
         let refused = record.absent.iter().filter(|it| it.absence == Absence::Refused);
         let known: HashSet<&str> = sampled.chain(refused.map(|it| it.case.as_str())).collect();
         let missing = record.cases.iter().filter(|case| !known.contains(case.id.as_str())).count();
+        let in_some = record.cases.iter().filter(|case| {
+            let is_its =
+                |absent: &&Absent| absent.case == case.id && absent.absence == Absence::Refused;
+            record.absent.iter().any(|absent| is_its(&absent))
+                && record.samples.iter().any(|sample| sample.case == case.id)
+        });
+        let in_some = in_some.count();
         let said = [
             (missing, "not measured"),
-            (self.refused, "refused by the machine"),
+            (self.refused.saturating_sub(in_some), "refused by the machine"),
+            (in_some, "refused in some rounds"),
             (self.omitted, "more omitted"),
         ];
         let said = said.into_iter().filter(|(cases, _)| *cases > 0);

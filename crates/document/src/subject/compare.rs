@@ -102,9 +102,13 @@ impl Comparison {
             };
             Part::Words { first, words, emphasis }
         });
-        let tables = cases(found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL).tables;
-        let first_rows = FIRST_ROWS / tables.len().max(1);
-        let tables = tables.into_iter().map(|table| Part::Table { table, first_rows });
+        // Each screen says how many of how many cases it shows.
+        let tables = |most| cases(found, &[Verdict::Worse, Verdict::Better], most).tables;
+        let of_terminal = tables(MOST_ROWS_OF_TERMINAL);
+        let first = tables(FIRST_ROWS / of_terminal.len().max(1)).into_iter().flat_map(|table| {
+            let notes: Vec<Part> = table.notes.iter().map(|note| Part::words(" ", note)).collect();
+            std::iter::once(Part::table(table)).chain(notes)
+        });
         let roles = role_table(found);
         let roles = roles.map(|table| Part::Table { table, first_rows: FIRST_ROWS });
         let uncompared: usize =
@@ -121,7 +125,8 @@ impl Comparison {
             .and_all(Shown::Always, roles)
             .and_gap()
             .and_all(Shown::Always, said)
-            .and_all(Shown::Always, tables)
+            .and_all(Shown::First, first)
+            .and_all(Shown::Full, of_terminal.into_iter().map(Part::table))
             .and_all(Shown::First, uncompared);
         more.fold(answer, Answer::and_full_section)
     }

@@ -50,6 +50,16 @@ pub(crate) fn simulated_line(executor: Executor) -> Option<&'static str> {
     }
 }
 
+pub(crate) fn gib(bytes: f64) -> String {
+    format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
+}
+
+/// What follows the name of data, or of a placement, that is too large for a node.
+pub(crate) fn no_room_words(node: u32, needed_bytes: f64, usable_bytes: f64) -> String {
+    let (needed, usable) = (gib(needed_bytes), gib(usable_bytes));
+    format!("does not fit: {needed} for node {node}, which has {usable} for programs.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

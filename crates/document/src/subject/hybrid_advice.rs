@@ -339,7 +339,7 @@ fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
         let gain = |over| {
             let gain = placement.gain_over(over);
             Cell::text(gain.map_or("-".into(), |gain| {
-                let claim = if gain.is_claimed { "" } else { "?" };
+                let claim = if gain.is_claimed || gain.is_sure_loss { "" } else { "?" };
                 format!("{}{claim}", percent_words(gain.gain))
             }))
         };

@@ -10,8 +10,8 @@ use nearfar_units::{Bytes, PerSecond, Quantity, format_duration};
 use serde::Serialize;
 
 use super::advise::AdviceBasis;
-use super::advise_text::{gib, trust_words, why_not_narrower};
-use super::figures::significant;
+use super::advise_text::{trust_words, why_not_narrower};
+use super::figures::{gib, significant};
 use super::flow::part_words;
 use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
@@ -115,7 +115,12 @@ impl ArrangedInstances {
                 1 => format!("All cores together get most from one instance {label}: {all}."),
                 _ => {
                     let each = self.rate(together, false);
-                    format!("All cores together get most from {label}: {all}, each {each}.")
+                    let who = match (is_uneven(together), together.count) {
+                        (false, _) => "each",
+                        (true, 2) => "the slower",
+                        (true, _) => "the slowest",
+                    };
+                    format!("All cores together get most from {label}: {all}, {who} {each}.")
                 }
             });
         }
@@ -243,10 +248,14 @@ impl ArrangedInstances {
             Some(step) => (step_words(step), PER_S),
             None => (format!("Of {}", self.basis.kernel), GB),
         };
+        let each = match self.arrangements.iter().any(is_uneven) {
+            true => "slowest",
+            false => "each",
+        };
         Table::new(
             of,
             Column::all(
-                ["where", "each", "together", "memory", "limited by"],
+                ["where", each, "together", "memory", "limited by"],
                 [WORDS, unit, unit, WORDS, WORDS],
             ),
             self.arrangements.iter().map(row),
@@ -288,6 +297,16 @@ impl ArrangedInstances {
         }
         notes
     }
+}
+
+/// Whether its instances get more than what is told of each, the slowest, by what figures show.
+fn is_uneven(it: &Arrangement) -> bool {
+    const SHOWN: f64 = 0.02;
+    let (each, together) = match &it.steps {
+        Some(steps) => (steps.each.value.0, steps.together.value.0),
+        None => (it.each.value.0, it.together.value.0),
+    };
+    together > each * it.count as f64 * (1.0 + SHOWN)
 }
 
 fn step_words(step: Step) -> String {

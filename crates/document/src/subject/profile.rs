@@ -95,12 +95,19 @@ fn heading(profile: &Profile) -> String {
         None if program.attached => ", attached to".into(),
         None => String::new(),
     };
-    let most = profile.most_bytes.map_or("not known".into(), |bytes| Bytes(bytes).to_string());
+    // A program that ended before the first look has none of these.
+    let threads =
+        (profile.most_threads > 0).then(|| count(profile.most_threads as usize, "thread"));
+    let memory = profile.most_bytes.map(|bytes| format!("{} of memory", Bytes(bytes)));
+    let most: Vec<String> = threads.into_iter().chain(memory).collect();
+    let most = match most.is_empty() {
+        true => String::new(),
+        false => format!(", up to {}", most.join(" and ")),
+    };
     format!(
-        "{} s, {} s of CPU time, up to {} and {most} of memory{end}; {}, {}",
+        "{} s, {} s of CPU time{most}{end}; {}, {}",
         significant(profile.wall_seconds, 3),
         significant(profile.cpu_seconds, 3),
-        count(profile.most_threads as usize, "thread"),
         profile.host,
         profile.started,
     )
@@ -289,6 +296,13 @@ mod tests {
         };
         let text = profile_answer(&profile).text(Room { width: 80, full: true });
         expect_file!["../../tests/golden/profile_unknown.txt"].assert_eq(&text);
+    }
+
+    #[test]
+    fn what_no_look_counted_is_left_out() {
+        let profile = Profile { most_threads: 0, most_bytes: None, ..planted() };
+        let heading = heading(&profile);
+        assert!(!heading.contains("thread") && !heading.contains("memory"), "{heading}");
     }
 
     #[test]

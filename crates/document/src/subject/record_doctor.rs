@@ -1,7 +1,7 @@
 //! Which part of a machine falls short of its twins or of its kind elsewhere, by a record of it: what is wrong,
 //! what was compared, what could not be.
 
-use nearfar_machine::TheoreticalMaximum;
+use nearfar_machine::{NodeSet, TheoreticalMaximum};
 use nearfar_model::{
     FEWEST_ROUNDS, FLOOR, MemoryLimit, Normality, NotCompared, NotHeld, RecordFigures, Twins,
     Unmeasured, command_on, measuring_command, memory_limit, normality, twins, unmeasured,
@@ -145,13 +145,21 @@ fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
         return None;
     }
     let resolution = twins.resolution.unwrap_or(FLOOR);
+    let alone: NodeSet = twins.nodes_not_compared.iter().copied().collect();
     let mut finding = format!(
         "{} cells in {} groups of twins were compared; no part of the machine falls short of its \
-         twins (any memory node or its cores that lost more than {:.1} % would show)",
+         twins (any {} or its cores that lost more than {:.1} % would show)",
         twins.compared,
         twins.groups,
+        if alone.is_empty() { "memory node" } else { "other memory node" },
         resolution * 100.0
     );
+    if !alone.is_empty() {
+        finding += &match alone.len() {
+            1 => format!("; node {alone} has no twin, and what it lost would not show"),
+            _ => format!("; nodes {alone} have no twin, and what they lost would not show"),
+        };
+    }
     let more = "measure with more --samples on a quiet machine";
     let mut remedy = None;
     if twins.alone > 0 {

@@ -1,6 +1,6 @@
 //! The papers' tables, printed and computed again.
 
-use nearfar_reproduce::{Paper, Row, Status};
+use nearfar_reproduce::{Measure, Paper, Row, Status};
 use serde::Serialize;
 
 use super::figures::{count, significant};
@@ -29,6 +29,10 @@ pub struct ReproducedPaper {
     pub round_trip: usize,
     /// Those of them that a model predicts.
     pub predicted: usize,
+    /// Those of them whose error is below the paper's bound of it.
+    pub within_bound: usize,
+    /// Those of them that are worked out from the paper's own numbers alone.
+    pub from_inputs: usize,
     /// Rows that differ for a stated reason that holds.
     pub explained: usize,
     /// Rows that differ for no known reason.
@@ -47,6 +51,8 @@ impl ReproducedPapers {
             pass: paper.count(Status::Pass),
             round_trip: paper.round_trips(),
             predicted: paper.predictions(),
+            within_bound: paper.bounds(),
+            from_inputs: paper.from_inputs(),
             explained: paper.count(Status::Explained),
             fail: paper.count(Status::Fail),
             given: paper.count(Status::Given),
@@ -94,12 +100,14 @@ fn fail_part(words: String) -> Part {
 
 impl ReproducedPaper {
     fn counts(&self) -> String {
-        let kinds = [(self.round_trip, "round trip"), (self.predicted, "prediction")];
-        let kinds: Vec<String> = kinds
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|&(number, noun)| count(number, noun))
-            .collect();
+        let kinds = [
+            (self.round_trip, count(self.round_trip, "round trip")),
+            (self.predicted, count(self.predicted, "prediction")),
+            (self.within_bound, count(self.within_bound, "bound")),
+            (self.from_inputs, format!("{} from inputs alone", self.from_inputs)),
+        ];
+        let kinds: Vec<String> =
+            kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
         let kinds = match kinds.as_slice() {
             [] => String::new(),
             kinds => format!(" ({})", kinds.join(", ")),
@@ -125,16 +133,13 @@ impl ReproducedPaper {
     fn answer(&self) -> Answer {
         let row = |(name, group): (&str, &[Row])| {
             let count = |status| group.iter().filter(|row| row.status == status).count();
-            let errors = group.iter().filter(|row| row.status != Status::Given);
-            let errors = errors.filter_map(|row| row.error);
-            let largest = errors.max_by(|a, b| a.abs().total_cmp(&b.abs()));
             vec![
                 Cell::text(name),
                 Cell::text(count(Status::Pass)),
                 Cell::text(count(Status::Explained)),
                 Cell::text(count(Status::Fail)),
                 Cell::text(count(Status::Given)),
-                largest.map_or(Cell::Empty, |error| Cell::Text(signed_percent(error))),
+                largest_error(group),
             ]
         };
         let names = ["", "pass", "explained", "FAIL", "inputs", "largest error"];
@@ -190,12 +195,39 @@ fn group_table(name: &str, group: &[Row]) -> Option<Table> {
             Cell::text(place(row)),
             Cell::Text(number(row.printed)),
             row.ours.map_or(Cell::Empty, |ours| Cell::Text(number(ours))),
-            row.error.map_or(Cell::Empty, |error| Cell::Text(signed_percent(error))),
+            error_cell(row),
             Cell::text(status_word(row.status)),
         ]
     });
     let names = ["", "printed", "ours", "error", "status"];
     Table::new(name, names.map(Column::words), rows).unless_empty()
+}
+
+/// What it is judged by, where that is no error: a gain of 133 % beside 5 % agrees in its sign alone.
+fn error_cell(row: &Row) -> Cell {
+    match (row.judged_by, row.error) {
+        (Some(Measure::Sign), _) => Cell::text("sign alone"),
+        (Some(Measure::Bound), _) => Cell::text("a bound"),
+        (_, Some(error)) => Cell::Text(signed_percent(error)),
+        (_, None) => Cell::Empty,
+    }
+}
+
+/// Of the rows that are judged by an error of ours; of bounds alone, what came nearest to one.
+fn largest_error(group: &[Row]) -> Cell {
+    let is_error = |row: &&Row| {
+        matches!(row.judged_by, Some(Measure::Rounding | Measure::Model)) && !row.from_inputs
+    };
+    let errors = group.iter().filter(is_error).filter_map(|row| row.error);
+    if let Some(largest) = errors.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
+        return Cell::Text(signed_percent(largest));
+    }
+    let bounds = group.iter().filter(|row| row.judged_by == Some(Measure::Bound));
+    let found = bounds.filter_map(|row| Some((row.ours?, row.printed)));
+    let nearest = found.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
+    nearest.map_or(Cell::Empty, |(ours, bound)| {
+        Cell::Text(format!("{} %, bound {} %", significant(ours, 2), number(bound)))
+    })
 }
 
 /// Inputs are counted: their tables are the paper's, and long.
@@ -226,11 +258,19 @@ fn reasons(group: &[Row]) -> Vec<String> {
         }
     }
     // Where one reason stands for all rows of its status, the table says which they are.
-    let alone = |status: Status| reasons.iter().filter(|reason| reason.1 == status).count() == 1;
+    let which = |status: Status, places: &[&str]| {
+        let all: Vec<&str> = group.iter().filter(|row| row.status == status).map(place).collect();
+        let others: Vec<&str> = all.iter().filter(|it| !places.contains(it)).copied().collect();
+        match others.len() {
+            0 => String::new(),
+            fewer if fewer < places.len() => format!("all but {}: ", others.join("; ")),
+            _ => places.join("; ") + ": ",
+        }
+    };
     reasons
         .iter()
         .map(|(why, status, places)| {
-            let places = if alone(*status) { String::new() } else { places.join("; ") + ": " };
+            let places = which(*status, places);
             let status = match status {
                 Status::Pass => String::new(),
                 Status::Explained | Status::Fail | Status::Given => {
@@ -270,9 +310,10 @@ mod tests {
             ours,
             error: ours.map(|ours| ours / printed - 1.0),
             status,
-            judged_by: None,
+            judged_by: ours.map(|_| Measure::Rounding),
             tolerance: None,
             round_trip: false,
+            from_inputs: false,
             why: why.map(String::from),
         }
     }
@@ -308,6 +349,20 @@ mod tests {
         let text = text(false) + "\n" + &text(true);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         expect_file!["../../tests/golden/reproduce.txt"].assert_eq(&text);
+    }
+
+    #[test]
+    fn a_sign_and_a_bound_are_no_errors() {
+        let judged = |item: &str, judged_by, ours| Row {
+            judged_by: Some(judged_by),
+            ..row(item, 5.0, Some(ours), Status::Pass, None)
+        };
+        let rows =
+            [judged("gains, a", Measure::Sign, 133.0), judged("errors, b", Measure::Bound, 0.52)];
+        let of = |row: &Row| [largest_error(std::slice::from_ref(row)), error_cell(row)];
+        let [gain, bound] = rows.each_ref().map(of);
+        assert_eq!(gain, [Cell::Empty, Cell::text("sign alone")]);
+        assert_eq!(bound, [Cell::text("0.52 %, bound 5 %"), Cell::text("a bound")]);
     }
 
     #[test]

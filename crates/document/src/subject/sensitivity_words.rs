@@ -5,8 +5,7 @@ use nearfar_model::{BoundsStanding, PlacedRuns, ProgramSensitivity};
 use nearfar_record::{Better, Metric, RunSummary};
 use nearfar_units::format_significant;
 
-use super::advise_text::gib;
-use super::figures::{count, percent_words, rounded};
+use super::figures::{count, gib, percent_words, rounded};
 use super::who::Who;
 
 /// Below this fraction of the pages a note says that they were elsewhere.

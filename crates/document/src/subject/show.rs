@@ -45,6 +45,8 @@ pub struct ShownRecord {
     /// Seconds that was measured, by all runs of the program that ended in order; null
     /// when none did.
     pub seconds: Option<f64>,
+    /// Runs of the program that were killed, whose time is not in `seconds`.
+    pub untimed_runs: usize,
     /// Whether the program was killed while measuring.
     pub unfinished: bool,
     /// Samples in the record.
@@ -110,6 +112,7 @@ impl ShownRecord {
             cpu: header.environment.cpu.model_name.clone(),
             kernel_release: header.environment.kernel_release.clone(),
             seconds: (record.seconds > 0.0).then_some(record.seconds),
+            untimed_runs: record.untimed_runs + usize::from(record.finished.is_none()),
             unfinished: record.finished.is_none(),
             samples: evidence.samples,
             disturbed: evidence.disturbed,
@@ -190,11 +193,39 @@ pub fn show_answer(record: &Record, choice: &ShowChoice) -> Answer {
     if choice.experiments.is_empty() {
         report::sections(&sources).into_iter().fold(answer, Answer::and_full_section)
     } else if chosen.is_empty() {
-        let whole = command_on(record, "show", "--full");
-        answer.and_gap().and_says(format!("The record holds nothing of it: {whole} says why."))
+        answer.and_gap().and_says(nothing_shown(record, &choice.experiments))
     } else {
         chosen.into_iter().fold(answer, Answer::and_full_section)
     }
+}
+
+/// Why experiments have no section: they have no case with a sample, or a model makes no figures of
+/// these.
+fn nothing_shown(record: &Record, experiments: &[Experiment]) -> String {
+    let is_sampled = |id: &str| record.samples.iter().any(|sample| sample.case == id);
+    let of = |it: &Experiment| {
+        let cases = record
+            .cases
+            .iter()
+            .filter(|case| case.coordinates.iter().any(|of| of.experiment() == *it));
+        let sampled = cases.filter(|case| is_sampled(&case.id)).count();
+        (sampled > 0).then_some((*it, sampled))
+    };
+    let held: Vec<(Experiment, usize)> = experiments.iter().filter_map(of).collect();
+    let Some((experiment, cases)) = held.first() else {
+        let whole = command_on(record, "show", "--full");
+        return format!("The record holds nothing of it: {whole} says why.");
+    };
+    let kind = match experiment {
+        Experiment::Scaling => ModelKind::Distribution.as_str(),
+        other => other.as_str(),
+    };
+    let model = command_on(record, "model", kind);
+    let json = command_on(record, "show", "--json");
+    format!(
+        "The record holds {} of it without a figure: {model} says why, {json} has them.",
+        count(*cases, "case")
+    )
 }
 
 /// What a measurement answers first: the machine, bandwidth and latency by pair, what remote memory costs, and
@@ -262,7 +293,8 @@ fn title(sources: &Sources<'_>) -> Answer {
             Executor::Native => "",
             Executor::Simulated => " of its own clock",
         };
-        format!(" in {}{clock}", format_duration(Duration::from_secs_f64(seconds)))
+        let least = if show.untimed_runs > 0 { "at least " } else { "" };
+        format!(" in {least}{}{clock}", format_duration(Duration::from_secs_f64(seconds)))
     });
     let Origin { host, started, .. } = &show.measured;
     let (suite, samples) = (show.suite.as_str(), count(show.samples, "sample"));

@@ -2,34 +2,42 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// A table whose columns behind the first are set in blocks below each other where they are too many
-/// for this many characters; of all but the first these are set right.
+/// A table whose columns behind those that name a row, the first `names`, are set in blocks below each
+/// other where they are too many for this many characters; of all but the first numbers are set right.
+/// Each block has the names, or as many of them as leave room for a figure.
 pub(crate) fn columns_in_blocks(
     most: usize,
     header: &[String],
     rows: &[Vec<String>],
+    names: usize,
     is_number: impl Fn(usize) -> bool,
 ) -> String {
+    let named = |names: usize| (0..names).map(|it| width_of(header, rows, it)).sum::<usize>();
+    let has_room = |names: &usize| {
+        let widest = (*names..header.len()).map(|it| width_of(header, rows, it)).max();
+        MARGIN + named(*names) + widest.unwrap_or(0) <= most + AT_END
+    };
+    let names = (1..=names).rev().find(has_room).unwrap_or(1);
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut width = most;
-    for column in 1..header.len() {
+    for column in names..header.len() {
         width += width_of(header, rows, column);
         match blocks.last_mut() {
             Some(block) if width <= most + AT_END => block.push(column),
             _ => {
-                width = MARGIN + width_of(header, rows, 0) + width_of(header, rows, column);
-                blocks.push(vec![column]);
+                width = MARGIN + named(names) + width_of(header, rows, column);
+                blocks.push((0..names).chain([column]).collect());
             }
         }
     }
     let pick = |row: &[String], block: &[usize]| -> Vec<String> {
-        std::iter::once(&0).chain(block).filter_map(|&column| row.get(column).cloned()).collect()
+        block.iter().filter_map(|&column| row.get(column).cloned()).collect()
     };
     let tables: Vec<String> = blocks
         .iter()
         .map(|block| {
             let rows = rows.iter().map(|row| pick(row, block)).collect();
-            let is_right = |at: usize| at > 0 && is_number(block[at - 1]);
+            let is_right = |at: usize| at > 0 && is_number(block[at]);
             aligned(pick(header, block), rows, is_right)
         })
         .collect();
@@ -99,11 +107,24 @@ mod tests {
     const WIDTH: usize = 100;
 
     #[test]
+    fn every_block_has_all_columns_that_name_a_row() {
+        let header = ["where", "threads", "of A", "of B"].map(String::from);
+        let rows = ["1", "8"].map(|threads| ["local", threads, "7", "9"].map(String::from).into());
+        let text = columns_in_blocks(22, &header, &rows, 2, |column| column > 0);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 7, "{text}");
+        assert!(lines[5].contains("local") && lines[5].ends_with("1     9"), "{text}");
+        // A table whose names leave no room repeats the first alone.
+        let narrow = columns_in_blocks(16, &header, &rows, 2, |column| column > 0);
+        assert!(narrow.lines().nth(1).is_some_and(|line| line.contains("local")), "{narrow}");
+    }
+
+    #[test]
     fn columns_that_do_not_fit_are_set_below_with_their_labels() {
         let header: Vec<String> = (0..40).map(|column| format!("column {column}")).collect();
         let rows: Vec<Vec<String>> =
             ["a", "b"].map(|row| (0..40).map(|column| format!("{row}{column}")).collect()).into();
-        let text = columns_in_blocks(WIDTH, &header, &rows, |_| true);
+        let text = columns_in_blocks(WIDTH, &header, &rows, 1, |_| true);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         for column in 1..40 {
             assert_eq!(
@@ -120,6 +141,6 @@ mod tests {
         let blocks = text.split("\n\n").count();
         assert!(blocks > 1);
         assert_eq!(text.split_whitespace().filter(|word| *word == "a0").count(), blocks);
-        assert_eq!(columns_in_blocks(WIDTH, &header[..3], &[], |_| true).lines().count(), 1);
+        assert_eq!(columns_in_blocks(WIDTH, &header[..3], &[], 1, |_| true).lines().count(), 1);
     }
 }

@@ -17,7 +17,9 @@ use nearfar_document::{
     Document, NARROWEST, Room, ShowChoice, ShownRecord, show_answer, write_markdown,
 };
 use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
-use nearfar_record::{Actor, Case, Coordinates, Experiment, MixCoordinates, Record};
+use nearfar_record::{
+    Actor, Case, Coordinates, ExchangeCoordinates, Experiment, HandOver, MixCoordinates, Record,
+};
 use nearfar_specimen::{done, machine, record_of};
 use serde_json::Value;
 
@@ -93,6 +95,29 @@ fn memory_of_one_kind_is_not_called_fast() {
     assert!(one_kind.contains("## Near and far memory together"), "{one_kind}");
     let fast: Vec<&str> = one_kind.lines().filter(|line| line.contains("fast")).collect();
     assert!(fast.is_empty(), "{fast:?}");
+}
+
+/// Times of hand-overs that were all disturbed are none, and are there.
+#[test]
+fn cases_that_give_no_figures_are_told_from_none() {
+    let mut record = record(&[]);
+    let place = ExchangeCoordinates {
+        first_cpu: 0,
+        second_cpu: 1,
+        memory_node: 0,
+        by: HandOver::StoreLoad,
+    };
+    nearfar_specimen::add_alone(&mut record, Coordinates::Exchange(place), &[8e7; 6]);
+    let case = record.cases[0].id.clone();
+    nearfar_specimen::disturb(&mut record, &case);
+    let said = |experiment| {
+        let choice =
+            ShowChoice { experiments: vec![experiment], full: true, ..ShowChoice::default() };
+        show_answer(&record, &choice).text(Room { width: 200, full: true })
+    };
+    let held = said(Experiment::Exchange);
+    assert!(held.contains("holds 1 case of it without a figure: nearfar model"), "{held}");
+    assert!(said(Experiment::Network).contains("holds nothing of it"));
 }
 
 /// A view with an item to a line and figures as far as arithmetic in another order leaves them the same.

@@ -168,6 +168,8 @@ pub struct HybridGain {
     /// known error, without enough rounds for intervals or with shares that are not validated
     /// none is.
     pub is_claimed: bool,
+    /// Whether the other one is so much better.
+    pub is_sure_loss: bool,
 }
 
 /// What to do.

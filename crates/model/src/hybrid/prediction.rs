@@ -142,12 +142,18 @@ impl HybridPair {
 
     /// By how much one placement is better than another.
     pub fn gain(&self, of: &HybridPrediction, against: &HybridPrediction) -> HybridGain {
-        let surest = of.lowest / against.highest - 1.0;
         let errors = [of, against].map(|it| self.errors_of(&it.shares));
-        let is_beyond =
-            |errors: &Option<HeldOutErrors>| errors.is_some_and(|errors| surest > errors.room);
-        let is_claimed = !self.drawn.is_empty() && errors.iter().all(is_beyond);
-        HybridGain { gain: of.bandwidth.value / against.bandwidth.value - 1.0, is_claimed }
+        let is_surely_better = |one: &HybridPrediction, other: &HybridPrediction| {
+            let surest = one.lowest / other.highest - 1.0;
+            let is_beyond =
+                |errors: &Option<HeldOutErrors>| errors.is_some_and(|errors| surest > errors.room);
+            !self.drawn.is_empty() && errors.iter().all(is_beyond)
+        };
+        HybridGain {
+            gain: of.bandwidth.value / against.bandwidth.value - 1.0,
+            is_claimed: is_surely_better(of, against),
+            is_sure_loss: is_surely_better(against, of),
+        }
     }
 }
 

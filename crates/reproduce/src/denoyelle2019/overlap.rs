@@ -52,12 +52,10 @@ fn error_rows(facts: &OverlapFacts, machine: &str, measured: &MeasuredOverlap) -
     let errors = measured.noisy.errors.found();
     let bound = facts.error_percent_below;
     let row = |measure: &str, ours: Option<f64>| {
-        let item = format!(
-            "section 6, {machine}, bound of the hybrid model's error less ours by {measure}, percent"
-        );
+        let item = format!("section 6, {machine}, by {measure}, %");
         let printed = Printed { value: bound, decimals: 0 };
-        let ours = ours.map(|ours| bound - 100.0 * ours);
-        Comparison { room: Room::Sign, ..Comparison::of(item, printed, ours) }.judge()
+        let ours = ours.map(|ours| 100.0 * ours);
+        Comparison { room: Room::Bound, ..Comparison::of(item, printed, ours) }.judge()
     };
     [
         row("the paper's measure", errors.map(|errors| errors.paper_measure)),

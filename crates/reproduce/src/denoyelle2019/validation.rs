@@ -25,16 +25,13 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// How far the roof that is worst lies below the bound; both are on the same side of zero where it
-/// holds.
+/// The bound, and the error of the roof that is worst.
 fn row(bound: &ValidationBound, measure: &str, ours: Option<f64>) -> Row {
     let ValidationBound { section, machine, percent, .. } = bound;
-    let item = format!(
-        "section {section}, {machine}, bound less the error of the worst roof by {measure}, percent"
-    );
+    let item = format!("section {section}, {machine}, worst roof by {measure}, %");
     let printed = Printed { value: *percent, decimals: 0 };
-    let ours = ours.map(|ours| percent - 100.0 * ours);
-    Comparison { room: Room::Sign, ..Comparison::of(item, printed, ours) }.judge()
+    let ours = ours.map(|ours| 100.0 * ours);
+    Comparison { room: Room::Bound, ..Comparison::of(item, printed, ours) }.judge()
 }
 
 /// The largest error of any roof of the first initiator; `None` where a roof has no points.

@@ -182,7 +182,8 @@ pub(super) fn conclusion_rows(
         let item = format!("conclusion, all, {what} mean gain of explicit placement, percent");
         let printed = Printed { value: printed, decimals: 0 };
         let room = Room::Rounding(0.0);
-        rows.push(Comparison { item, printed, ours, room, reason: None }.judge());
+        let of_gains = Comparison { item, printed, ours, room, reason: None };
+        rows.push(of_gains.judge().of_inputs_alone());
     }
     Ok(rows)
 }

@@ -1,6 +1,6 @@
 //! The best split of the paper's four processes, and what it gains.
 
-use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, WorkSharing};
+use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, Support, WorkSharing};
 
 use super::facts::Facts;
 use crate::printed::Printed;
@@ -33,9 +33,7 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
         let reason = Some(Reason { why: AS_GOOD, holds: as_good });
         Comparison { reason, ..Comparison::of(item(what), whole(printed), ours) }.judge()
     };
-    let gain = |ranking: Option<&SplitRanking>| Some(100.0 * ranking?.gain?);
     let two = grid.ranking(2, WorkSharing::Dynamic);
-    let percent = |value: f64| Printed { value, decimals: 1 };
     vec![
         Row::given(
             format!("best split, {machine}, number of processes"),
@@ -55,15 +53,24 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
             split.all_local,
             "an input: the local group alone",
         ),
-        // The paper's gains are by instructions per cycle, ours by bytes.
-        compared(item("gain, %"), percent(split.gain), gain(ranking.as_ref()), Room::Sign),
-        compared(
+        gain_row(item("gain, %"), split.gain, ranking.as_ref()),
+        gain_row(
             format!("best split, {machine}, 2 processes, gain, %"),
-            percent(split.gain_of_two_processes),
-            gain(two.as_ref()),
-            Room::Sign,
+            split.gain_of_two_processes,
+            two.as_ref(),
         ),
     ]
+}
+
+/// The paper's gains are by instructions per cycle, ours by bytes.
+fn gain_row(item: String, printed: f64, ranking: Option<&SplitRanking>) -> Row {
+    let gain = ranking.and_then(|ranking| Some(100.0 * ranking.gain?));
+    let of = Comparison::of(item, Printed { value: printed, decimals: 1 }, gain);
+    let row = Comparison { room: Room::Sign, ..of }.judge();
+    // Lone cells are inputs, so that the best split alone decides whether anything is predicted.
+    let best = ranking.and_then(|ranking| ranking.splits.first());
+    let is_given = best.is_some_and(|best| best.support == Support::Measured);
+    if is_given { row.of_inputs_alone() } else { row }
 }
 
 /// Whether the printed totals of the printed best split and of another are less apart than what the

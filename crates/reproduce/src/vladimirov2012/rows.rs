@@ -205,7 +205,7 @@ fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
     Ok(vec![
         gain("gain of scatter over unbound, percent", of_model),
         // The printed means by themselves: what the paper's own figures say of its title.
-        gain("gain by the printed means, percent", Some(of_means)),
+        gain("gain by the printed means, percent", Some(of_means)).of_inputs_alone(),
         figure("high mode of unbound", findings.high_mode_gb_per_s, high),
         figure("compact", findings.compact_gb_per_s, compact),
     ])
