@@ -298,6 +298,8 @@ class ClassesModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     group_by: GroupBy
     """How CPUs were grouped."""
     kernels: list[str]
@@ -642,6 +644,8 @@ class LatencyModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     factors: list[NumaFactor]
     """Each initiator on each node, in this order."""
     span: LatencyOutcome2
@@ -1151,6 +1155,8 @@ class ExchangeModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     pairs: list[HandOverFigures]
     """Pairs of CPUs, by both, node and way."""
     levels: list[ExchangeLevel]
@@ -1447,6 +1453,8 @@ class SharingModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     grids: list[SharedGrid]
     """Grids with laws, by node, initiators, kernel and variant."""
     unfitted: list[UnfittedGrid]
@@ -1782,6 +1790,8 @@ class RooflineModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     charts: list[Chart]
     """A chart for each initiator that has roofs."""
     commands: RoofCommands
@@ -2122,6 +2132,8 @@ class HybridModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     bounds: OverlapBounds
     """Between which limits overlaps were fitted."""
     pairs: list[HybridPair]
@@ -2362,6 +2374,8 @@ class DistributionModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     kernels: list[KernelDistribution]
     """By kernel, in the order of the plan."""
     enough_runs: int
@@ -2583,6 +2597,8 @@ class FlowModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     kernel: str
     """Its name; that of the first is the one that capacities are of."""
     variant: str
@@ -2762,6 +2778,8 @@ class StrategyModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     costs: LineCosts
     """What a line costs by where it lies."""
     parameters: tuple[Parameter, Parameter, Parameter, Parameter, Parameter, Parameter]
@@ -2990,6 +3008,8 @@ class DevicesModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     class_span: float
     """A class spans at most this fraction of its maximum, and what noise explains."""
     devices: dict[str, str]
@@ -3188,6 +3208,8 @@ class NetworkModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     peer: Optional[str]
     """The other machine, as it was named."""
     adapter: Optional[NetworkAdapter]
@@ -3335,6 +3357,8 @@ class WorkloadsModel(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     placed: list[PlacedWorkload]
     """By the threads of one initiator on one node after the other, those first that lose most on the node that is worst for them; then those without a ratio."""
     strategies: list[WorkloadStrategies]
@@ -3604,6 +3628,8 @@ class AdvisedPlacement(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     demand: Demand
     profile: Optional[AdviceProfile]
     """The profile that a part of it is from; null where none was given."""
@@ -3652,6 +3678,8 @@ class AdvisedDevice(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     device_name: Optional[str]
     """The device's name, or null."""
     is_loopback: bool
@@ -3882,6 +3910,8 @@ class Origin:
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
 
 
 @dataclass(frozen=True)
@@ -4103,6 +4133,8 @@ class PredictedProcesses(Answer):
     executor: Optional[Executor] = None
     """Whether a machine was measured or simulated."""
     host: Optional[str] = None
+    is_disturbed: Optional[bool] = None
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     sealing: Optional[Seals] = None
     """Whether the record is as it was written."""
     started: Optional[str] = None
@@ -4436,6 +4468,8 @@ class PlacedPrograms(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     load_share: Optional[float]
     """Share of loads in the programs' bytes; null where it was not given."""
     points: list[PlacedProgram]
@@ -4522,6 +4556,8 @@ class PredictedProgram(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     program: str
     """The program."""
     ran_on: str
@@ -4637,6 +4673,8 @@ class PredictedStreams(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     kernel: str
     """Its name; that of the first is the one that capacities are of."""
     variant: str
@@ -4698,6 +4736,8 @@ class PredictedAccesses(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     read_share: float
     """Reads / all bytes that cross to the memory."""
     traffic_gb_per_s: float
@@ -4755,6 +4795,8 @@ class PredictedPlacements(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     pairs: list[HybridPairAnswer]
     """For each initiator with two memories."""
 
@@ -4832,6 +4874,8 @@ class ChangedMachine(Answer):
     """Whether a machine was measured or simulated."""
     sealing: Seals
     """Whether the record is as it was written."""
+    is_disturbed: bool
+    """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
     change: str
     """As it was asked: `channels=6`."""
     from_: str

@@ -185,7 +185,7 @@ impl Question<'_> {
 }
 
 /// Machines are drawn in pairs, one off the fit one way, the other the other.
-const PAIRS: u64 = 6;
+const PAIRS: usize = 6;
 
 /// Twelve machines that the record could as well be of, always the same of the same fit to these cases. A
 /// placement that is good on all of them on average loses less to noise, and to what no case tells, than
@@ -195,12 +195,25 @@ pub fn possible_machines(
     layout: &FlowLayout,
     cases: &[FlowCase],
 ) -> Vec<Capacities> {
-    let both_ways = (0..PAIRS).flat_map(|seed| [(seed, 1.0), (seed, -1.0)]);
-    let drawn = side_by_side(&both_ways.collect::<Vec<_>>(), |&(seed, way)| {
-        let mut random = Rng::with_seed(seed);
-        // Within 0.001 to 0.999 there is always a quantile.
-        let mut draw = || normal_quantile(0.001 + 0.998 * random.f64()).unwrap_or_default();
-        fitted.possible(layout, cases, || way * draw())
+    let both_ways = (0..PAIRS).flat_map(|pair| [(pair, 1.0), (pair, -1.0)]);
+    let drawn = side_by_side(&both_ways.collect::<Vec<_>>(), |&(pair, way)| {
+        let mut numbers = 0..;
+        fitted.possible(layout, cases, || way * numbers.next().map_or(0.0, |it| drawn(it, pair)))
     });
     drawn.into_iter().flatten().collect()
+}
+
+/// What a number is off by in a pair of machines, in its standard deviations. Over all pairs its values lie in as
+/// many parts of the normal distribution that are equally likely, so that a few machines show what a number
+/// alone can do (Latin hypercube; McKay, Beckman and Conover, Technometrics 21, 1979).
+fn drawn(number: u64, pair: usize) -> f64 {
+    let mut random = Rng::with_seed(number);
+    let mut parts: [usize; PAIRS] = std::array::from_fn(|it| it);
+    random.shuffle(&mut parts);
+    let signs: [bool; PAIRS] = std::array::from_fn(|_| random.bool());
+    let within: [f64; PAIRS] = std::array::from_fn(|_| random.f64());
+    let half = (parts[pair] as f64 + within[pair]) / PAIRS as f64;
+    // Half a normal distribution: the other half is the pair's other machine.
+    let off = normal_quantile(0.5 + 0.499 * half).unwrap_or_default();
+    if signs[pair] { off } else { -off }
 }
