@@ -56,7 +56,8 @@ const EXIT_STATUS: &str = "Exit status:
   2        wrong usage or input, or another nearfar is measuring
   3        the machine refused at least one case, or the disk was full;
            the rest is in the record
-  130, 143 interrupted; the record is kept";
+  129, 130, 143
+           interrupted; the record is kept";
 
 /// Options of every command stand behind its own, and before --help.
 const GLOBAL: usize = 900;

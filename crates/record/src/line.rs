@@ -144,7 +144,8 @@ pub struct Finished {
     pub seconds: f64,
     /// Rounds that this run began, those that screen variants included.
     pub rounds: u32,
-    /// Number of the signal that ended it (2 SIGINT, 15 SIGTERM); null when it ended by itself.
+    /// Number of the signal that ended it (1 SIGHUP, 2 SIGINT, 15 SIGTERM); null when it ended by
+    /// itself.
     pub interrupted_by: Option<i32>,
     /// Most memory that the process held; null when not known.
     pub peak_resident_bytes: Option<u64>,

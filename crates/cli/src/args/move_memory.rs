@@ -17,7 +17,7 @@ follows its own policy; the kernel's NUMA balancing, where it is on, may move pa
 processes map too stays. Of processes of other users only root moves memory.
 
 Exit status: 0 its memory is where it was asked for, all but 1 %; 1 more of it is not; 2 there is no
-such process, or it ended; 3 it may not be moved, or the placement cannot be had; 130, 143 interrupted.";
+such process, or it ended; 3 it may not be moved, or the placement cannot be had; 129, 130, 143 interrupted.";
 
 #[derive(Debug, Args)]
 pub struct MoveArguments {
