@@ -28,9 +28,9 @@ pub fn mixes() -> Record {
 fn half_of_the_windows_disturbed_is_said_before_any_figure() {
     let mut record = mixes();
     let said = |record: &Record| Origin::new(record).answer().text(Room { width: 80, full: false });
-    assert!(!said(&record).contains("DISTURBED"), "{}", said(&record));
+    assert!(!said(&record).contains("something else ran"), "{}", said(&record));
     disturb(&mut record, "mixes/1");
-    assert!(said(&record).contains("DISTURBED: something else ran"), "{}", said(&record));
+    assert!(said(&record).contains("something else ran in half"), "{}", said(&record));
     assert!(Origin::new(&record).is_disturbed);
 }
 
