@@ -30,8 +30,8 @@ mod team;
 pub use advice::{Advice, AdviceError, Basis, Ranking, advise, advise_each};
 pub use arrangement::{Arrangement, Arrangements, DataPlace, InstanceKind, Step, StepRates};
 pub use candidate::{
-    AdvisingModel, Candidate, CandidateKind, Effort, LEAST_GAIN, MOST_TOLERANCE, are_alike,
-    is_claimed, least_effort,
+    AdvisingModel, Candidate, CandidateKind, Effort, LEAST_GAIN, LEAST_GAIN_WITHOUT_LOSS,
+    MOST_TOLERANCE, are_alike, is_claimed, least_effort,
 };
 pub use declared::declared_program;
 pub use demand::{Demand, DemandError, Pattern};

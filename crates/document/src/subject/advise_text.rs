@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_advise::{
-    AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, Launcher, MOST_TOLERANCE, Pattern, Room,
+    AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, LEAST_GAIN_WITHOUT_LOSS, Launcher,
+    MOST_TOLERANCE, Pattern, Room,
 };
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{FlowTrust, Inapplicable};
@@ -399,9 +400,10 @@ const OPEN_RANGE: &str =
 fn agreed_words() -> String {
     format!(
         "A smaller gain counts where the fits that the record leaves possible gain {} on average, and none \
-         of them loses {}.",
+         of them loses {}; or {}, and none loses anything.",
         percents(LEAST_GAIN),
-        percents(MOST_TOLERANCE)
+        percents(MOST_TOLERANCE),
+        percents(LEAST_GAIN_WITHOUT_LOSS)
     )
 }
 
