@@ -250,6 +250,12 @@ impl AdvisedUse {
     pub(crate) fn best(&self) -> Option<&AdvisedCandidate> {
         self.candidates.get(self.recommended?)
     }
+
+    /// What the record measured of the default, where it did.
+    pub(crate) fn measured_default(&self) -> Option<BytesPerSecond> {
+        let candidates = self.candidates.iter().map(|it| &it.candidate);
+        candidates.filter(|it| it.is_default).find_map(|it| it.measured)
+    }
 }
 
 impl AdviceBasis {

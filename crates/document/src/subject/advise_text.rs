@@ -144,7 +144,7 @@ impl AdvisedPlacement {
             for (place, it) in of_use.candidates.iter().enumerate() {
                 let (name, nodes) = (self.name(of_use, it), self.nodes(it));
                 let is_best = of_use.recommended == Some(place);
-                let cell = figure(&it.candidate, is_best);
+                let cell = figure(&it.candidate, of_use.measured_default(), is_best);
                 let rate = it.candidate.predicted.value.in_unit();
                 let is_known = |row: &Row| row.name == name && row.nodes == nodes;
                 let row = rows.iter().position(is_known).unwrap_or_else(|| {
@@ -268,7 +268,7 @@ impl AdvisedPlacement {
             return format!("{what}: {rate}{limit}. {nothing} gains {}.", percents(least));
         }
         if has_default {
-            return format!("{rate}, {}{limit}.", gain_words(best));
+            return format!("{rate}, {}{limit}.", gain_words(best, of_use.measured_default()));
         }
         format!("by default the data does not fit; here it does: {rate}{limit}.")
     }

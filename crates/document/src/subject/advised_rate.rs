@@ -8,13 +8,17 @@ use super::figures::significant;
 use crate::figure::Figure;
 
 /// `*72.3 ±0.63  x 2.9`; by lone pairs `29.8 to 58.2`; `324 measured`.
-pub(super) fn figure(candidate: &Candidate, is_best: bool) -> String {
+pub(super) fn figure(
+    candidate: &Candidate,
+    measured_default: Option<BytesPerSecond>,
+    is_best: bool,
+) -> String {
     let mark = if is_best { "*" } else { "" };
     let figure = match candidate.measured {
         Some(measured) => format!("{mark}{} measured", significant(measured.in_unit(), 3)),
         None => format!("{mark}{}", with_interval(&candidate.predicted)),
     };
-    match gain_words(candidate).as_str() {
+    match gain_words(candidate, measured_default).as_str() {
         "" => figure,
         gain => format!("{figure}  {gain}"),
     }
@@ -44,13 +48,22 @@ pub(super) fn rate_words(rate: &Estimate<BytesPerSecond>) -> String {
     format!("{} GB/s", with_interval(rate))
 }
 
-/// A gain that is told: `x 2.9` from 2 on, below in percent; the mean of all fits where by the best
-/// one it is too small to be told.
-pub(super) fn gain_words(candidate: &Candidate) -> String {
-    let gain = candidate.gain.filter(|_| candidate.is_claimed && !candidate.is_default);
-    match (gain, candidate.mean_gain) {
-        (Some(gain), Some(mean)) if gain < LEAST_GAIN => format!("{} on average", factor(mean)),
-        (gain, _) => gain.map_or_else(String::new, factor),
+/// A gain that is told: `x 2.9` from 2 on, below in percent; of what was measured where the default was as
+/// well; the mean of all fits where by the best one it is too small to be told.
+pub(super) fn gain_words(
+    candidate: &Candidate,
+    measured_default: Option<BytesPerSecond>,
+) -> String {
+    let Some(gain) = candidate.gain.filter(|_| candidate.is_claimed && !candidate.is_default)
+    else {
+        return String::new();
+    };
+    if let Some((own, before)) = candidate.measured.zip(measured_default) {
+        return factor(own / before - 1.0);
+    }
+    match candidate.mean_gain {
+        Some(mean) if gain < LEAST_GAIN => format!("{} on average", factor(mean)),
+        _ => factor(gain),
     }
 }
 

@@ -89,7 +89,7 @@ fn pair_cases(record: &Record) -> HashSet<&[Coordinates]> {
 }
 
 /// Two groups with at most this many times as many cores do the same with the same numbers of threads.
-const MOST_CORES: f64 = 1.25;
+const MOST_CORES: f64 = 1.1;
 
 /// Whether numbers of nodes and of groups of CPUs mean the same on both, and the groups have about as many
 /// cores: of others the same threads are another part of what a group can do.

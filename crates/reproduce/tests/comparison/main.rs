@@ -6,7 +6,7 @@ mod simulated_pairs;
 
 use nearfar_flow::{parse_machine, read_machine};
 use nearfar_machine::Relation;
-use nearfar_model::{ComparedGroup, RoleThreads, Verdict};
+use nearfar_model::{ComparedGroup, ComparedRole, RoleThreads, Verdict};
 use simulated_pairs::{Found, Machines, alarms, compare, record};
 
 #[test]
@@ -53,17 +53,19 @@ fn longer_times_and_slower_clocks_are_worse() {
     assert_eq!(found.count(Verdict::Better), 0);
 }
 
-/// One thread of the newer machine is slower beside what a group moves: of 18 and 32 cores only figures of
-/// one thread have the same number of them, and these are not all that memory gives.
+/// One thread of the newer machine is slower beside what a group moves: of 18 and 32 cores, or 64 and 56, only
+/// figures of one thread have the same number of them, and these are not all that memory gives.
 #[test]
 fn groups_of_other_sizes_are_compared_by_where_memory_lies() {
-    let [a, b] = ["xeon-6240", "xeon-6548y"].map(|name| record(&read_machine(name).unwrap(), 931));
-    let found = compare(&a, &b);
-    assert_eq!((found.cases.len(), alarms(&found)), (0, 0));
-    let of_all = |memory| {
-        let is_of = |threads| threads == RoleThreads::All;
-        let mut own = found.roles.iter().filter(|it| it.memory == memory && is_of(it.threads));
-        own.find(|it| it.kernel.as_deref() == Some("load")).unwrap().ratio
-    };
-    assert!(of_all(Relation::Local) > 2.0, "{:?}", found.roles);
+    for names in [["xeon-6240", "xeon-6548y"], ["epyc-7742", "xeon-8480"]] {
+        let [a, b] = names.map(|name| record(&read_machine(name).unwrap(), 931));
+        let found = compare(&a, &b);
+        assert_eq!((found.cases.len(), alarms(&found)), (0, 0), "{names:?}");
+        let is_asked = |it: &&ComparedRole| {
+            (it.memory, it.threads) == (Relation::Local, RoleThreads::All)
+                && it.kernel.as_deref() == Some("load")
+        };
+        let of_all = found.roles.iter().find(is_asked).unwrap().ratio;
+        assert!(of_all > 1.5, "{names:?}: {of_all}");
+    }
 }
