@@ -147,7 +147,7 @@ pub fn least_effort<'a, T>(
     };
     let mut asked = near(&|it| is_plain(it) && effort(it).is_alike, best, MOST_TOLERANCE);
     let plain = near(&is_plain, best, MOST_OF_WEIGHTS);
-    let best_plain = plain.iter().map(|&it| worth(&all[it])).fold(f64::NEG_INFINITY, f64::max);
+    let best_plain = largest(&plain);
     asked.extend(
         plain
             .into_iter()

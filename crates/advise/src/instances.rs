@@ -98,7 +98,7 @@ struct Arranging<'a> {
 }
 
 impl Arranging<'_> {
-    fn all(&self) -> &Vec<Workers> {
+    fn all(&self) -> &[Workers] {
         &self.team.workers
     }
 
@@ -124,11 +124,18 @@ impl Arranging<'_> {
             for nodes in &known {
                 add(Kind::OneOverAll, Data::Interleaved, Some(vec![spread(self.all(), nodes)]));
             }
-            let is_new = |pages: &OnNodes| !known.contains(&pages.keys().copied().collect());
-            let best = self.best_shared();
-            if let Some((data, pages)) = best.filter(|it| it.0 == Data::Weighted || is_new(&it.1)) {
-                let (workers, pages) = (self.all().clone(), vec![pages; self.all().len()]);
-                add(Kind::OneOverAll, data, Some(vec![Instance { workers, pages }]));
+            match self.best_shared() {
+                Some(MemoryPolicy::Interleave(nodes)) => {
+                    let nodes: BTreeSet<u32> = nodes.iter().collect();
+                    let is_new = !known.contains(&nodes);
+                    let best = is_new.then(|| vec![spread(self.all(), &nodes)]);
+                    add(Kind::OneOverAll, Data::Interleaved, best);
+                }
+                Some(MemoryPolicy::Weighted(weights)) => {
+                    let best = vec![weighted(self.all(), &weights)];
+                    add(Kind::OneOverAll, Data::Weighted, Some(best));
+                }
+                _ => {}
             }
             let nodes: BTreeSet<u32> = self.reached.iter().map(|&(_, node)| node).collect();
             for node in nodes.into_iter().filter(|&node| takes_pages(self.machine, node)) {
@@ -182,24 +189,12 @@ impl Arranging<'_> {
         all
     }
 
-    /// Where the pages of one instance over all lie best by the flow law, in turn on some nodes.
-    fn best_shared(&self) -> Option<(DataPlace, OnNodes)> {
+    /// How the pages of one instance over all lie best by the flow law.
+    fn best_shared(&self) -> Option<MemoryPolicy> {
         let teams = std::slice::from_ref(&self.team);
         let placings = placings(teams, self.machine, self.basis, &self.demand, &[]);
         let all = ranked(placings.first()?.candidates(Pattern::Shared, false), Pattern::Shared);
-        let best = all.iter().find(|it| it.is_eligible())?;
-        match best.policies.first()? {
-            MemoryPolicy::Interleave(nodes) => {
-                let share = 1.0 / nodes.len() as f64;
-                Some((DataPlace::Interleaved, nodes.iter().map(|node| (node, share)).collect()))
-            }
-            MemoryPolicy::Weighted(weights) => {
-                let sum = f64::from(weights.values().sum::<u32>());
-                let shares = weights.iter().map(|(&node, &weight)| (node, f64::from(weight) / sum));
-                Some((DataPlace::Weighted, shares.collect()))
-            }
-            _ => None,
-        }
+        all.iter().find(|it| it.is_eligible())?.policies.first().cloned()
     }
 
     /// Workers by what this says of their initiators.
@@ -372,6 +367,13 @@ fn spread(workers: &[Workers], nodes: &BTreeSet<u32>) -> Instance {
     let share = 1.0 / nodes.len() as f64;
     let pages: OnNodes = nodes.iter().map(|&node| (node, share)).collect();
     Instance { workers: workers.to_vec(), pages: vec![pages; workers.len()] }
+}
+
+/// Workers of whose pages each node has as many in turn as its weight.
+fn weighted(workers: &[Workers], weights: &BTreeMap<u32, u32>) -> Instance {
+    let sum = f64::from(weights.values().sum::<u32>());
+    let pages = weights.iter().map(|(&node, &weight)| (node, f64::from(weight) / sum));
+    Instance { workers: workers.to_vec(), pages: vec![pages.collect(); workers.len()] }
 }
 
 /// With intervals as if all erred alike.

@@ -148,7 +148,7 @@ impl MachineSummary {
         end: MeasurementEnd,
     ) -> Self {
         let header = &record.header;
-        let disturbed = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
+        let disturbed = record.disturbed_samples();
         let refused =
             record.absent.iter().filter(|absent| absent.absence == Absence::Refused).count();
         let (cells, absent) = cells(record);

@@ -123,7 +123,7 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     let mut warnings = small_working_sets(record);
     warnings.extend(short_chases(record));
     let of = record.samples.len();
-    let samples = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
+    let samples = record.disturbed_samples();
     if as_fraction(samples, of) > MANY_DISTURBED {
         let mostly = most_frequent(record);
         let message = if samples == of {

@@ -98,21 +98,21 @@ fn is_lasting(code: ReasonCode) -> bool {
     lasting.contains(&code)
 }
 
-/// Whether it is why an experiment has no figures. What was left out for others of its cases is not: a
-/// variant for a faster one, nor anything while there are cases still to come.
-fn explains(record: &Record, absent: &Absent, experiment: Experiment) -> bool {
+/// Whether it is why an experiment has no figures, which has cases still to come or not. What was left out
+/// for others of its cases is not: a variant for a faster one, nor anything while there are cases to come.
+fn explains(absent: &Absent, is_finished: bool, is_open: bool) -> bool {
     match absent.reason.code {
         ReasonCode::ScreenedOut => false,
-        ReasonCode::UnmeasuredInput => record.finished.is_some(),
-        code => {
-            let is_final = absent.absence == Absence::Refused || is_lasting(code);
-            is_final || record.finished.is_some() || !is_open(record, experiment)
-        }
+        ReasonCode::UnmeasuredInput => is_finished,
+        code => absent.absence == Absence::Refused || is_lasting(code) || !is_open,
     }
 }
 
-/// Whether cases of an experiment are neither measured nor absent.
+/// Whether cases of an experiment are neither measured nor absent, and nobody has ended the record.
 fn is_open(record: &Record, experiment: Experiment) -> bool {
+    if record.finished.is_some() {
+        return false;
+    }
     let samples = record.samples.iter().map(|sample| sample.case.as_str());
     let absent = record.absent.iter().map(|absent| absent.case.as_str());
     let done: BTreeSet<&str> = samples.chain(absent).collect();
@@ -120,7 +120,8 @@ fn is_open(record: &Record, experiment: Experiment) -> bool {
         .cases
         .iter()
         .filter(|case| case.coordinates.iter().any(|it| it.experiment() == experiment));
-    of_experiment.into_iter().any(|case| !done.contains(case.id.as_str()))
+    let mut of_experiment = of_experiment.map(|case| case.id.as_str());
+    of_experiment.any(|case| !done.contains(case))
 }
 
 /// What most of an experiment's cases are absent for; of equally many reasons the first by its words.
@@ -130,8 +131,9 @@ fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent>
         let rest = absent.case.strip_prefix(experiment.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
+    let (is_finished, is_open) = (record.finished.is_some(), is_open(record, experiment));
     for absent in record.absent.iter().filter(is_of) {
-        if explains(record, absent, experiment) {
+        if explains(absent, is_finished, is_open) {
             counts.entry(&absent.reason.text).or_insert((0, absent)).0 += 1;
         }
     }

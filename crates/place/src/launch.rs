@@ -43,7 +43,8 @@ pub fn become_program(command: &mut Command) -> io::Error {
 
 /// Starts a program as a child under a binding, which its threads and children inherit; the calling
 /// thread keeps its own. Without a binding it has that of the calling thread. A refused part of the
-/// binding starts nothing, unless it may be lost: then it is returned with the child. Signals that this process waits for (`awaited`) do not wait in the program.
+/// binding starts nothing, unless it may be lost: then it is returned with the child. Signals that this process
+/// waits for (`awaited`) do not wait in the program.
 ///
 /// # Errors
 /// When the program cannot be started, or not under all of the binding.

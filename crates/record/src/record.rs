@@ -104,6 +104,11 @@ impl Record {
         std::iter::once(first).chain(self.additions.iter().map(|addition| &addition.inputs))
     }
 
+    /// How many samples something disturbed.
+    pub fn disturbed_samples(&self) -> usize {
+        self.samples.iter().filter(|sample| sample.is_disturbed()).count()
+    }
+
     /// What is measured now: the inputs that were added last, or those of the beginning.
     pub fn inputs(&self) -> &Inputs {
         self.additions.last().map_or(&self.header.inputs, |last| &last.inputs)

@@ -90,7 +90,7 @@ impl Paper {
     }
 
     /// Rows that pass because a model predicts them as well as it promises, without round trips and
-    /// what is worked out from inputs alone.
+    /// consistency checks.
     pub fn predictions(&self) -> usize {
         self.passed(|row| {
             let is_foretold = matches!(row.judged_by, Some(Measure::Model | Measure::Sign));
@@ -103,7 +103,7 @@ impl Paper {
         self.passed(|row| row.judged_by == Some(Measure::Bound))
     }
 
-    /// Rows that pass because the paper's own numbers fit together.
+    /// Rows that pass as consistency checks: the paper's own numbers fit together.
     pub fn from_inputs(&self) -> usize {
         self.passed(|row| row.from_inputs)
     }

@@ -24,10 +24,10 @@ pub struct Row {
     pub tolerance: Option<f64>,
     /// Whether ours comes from a simulated machine that was given the printed value.
     pub round_trip: bool,
-    /// Whether ours is worked out from the paper's own numbers alone, so that nothing is predicted.
+    /// Whether ours is computed from the paper's own numbers alone: a consistency check, which predicts nothing.
     pub from_inputs: bool,
-    /// Why they differ, where an input is used, or that they agree by a round trip or from inputs
-    /// alone; null for any other row that passes.
+    /// Why they differ, where an input is used, or that they agree by a round trip or as a
+    /// consistency check; null for any other row that passes.
     pub why: Option<String>,
 }
 
@@ -37,8 +37,8 @@ pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this f
                               nothing, no more";
 
 /// What arithmetic on inputs shows; the page of a paper in `docs/papers` has the same sentence.
-pub const FROM_INPUTS: &str = "from inputs alone: ours is worked out from the paper's own numbers, and that \
-                               they agree shows that these fit together, no more";
+pub const FROM_INPUTS: &str = "consistency check: computed from the paper's own numbers; agreement shows that these \
+                               fit together, no more";
 
 /// How a printed value and ours stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -190,7 +190,7 @@ impl Row {
         Self { round_trip: true, why, ..self }
     }
 
-    /// The row, marked as one whose ours comes from inputs alone.
+    /// The row, marked as a consistency check.
     pub fn of_inputs_alone(self) -> Self {
         let why = if self.status == Status::Pass { Some(FROM_INPUTS.into()) } else { self.why };
         Self { from_inputs: true, why, ..self }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::changed_file::numbers;
 
-/// Passed, of these by a round trip, by a prediction, below a bound and from inputs alone,
+/// Passed, of these by a round trip, by a prediction, below a bound and by a consistency check,
 /// explained, and given.
 const COUNTS: [(&str, [usize; 7]); 5] = [
     ("braithwaite2012", [121, 54, 7, 0, 0, 31, 263]),

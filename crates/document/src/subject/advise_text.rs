@@ -238,10 +238,8 @@ impl AdvisedPlacement {
             String::new()
         };
         let mut parts = vec![Part::words("", format!("{heading}{}", self.recommendation(of_use)))];
-        for command in of_use.best().into_iter().flat_map(|it| &it.commands) {
-            let lines = folded(command.split(' '), COMMAND_WIDTH);
-            parts.push(Part::Lines(format!("  -> {}\n", lines.join(" \\\n     "))));
-        }
+        let commands = of_use.best().into_iter().flat_map(|it| &it.commands);
+        parts.extend(commands.map(|command| command_part(command)));
         parts.extend(self.beside(of_use).into_iter().map(|it| Part::words("  ", it)));
         parts
     }
@@ -382,6 +380,12 @@ fn use_words(pattern: Pattern) -> &'static str {
         Pattern::Shared => "any thread any part (hash tables, graphs)",
         Pattern::Irregular => "any thread any part, in no order",
     }
+}
+
+/// What applies a placement, which goes on in further lines as a shell reads them.
+pub(super) fn command_part(command: &str) -> Part {
+    let lines = folded(command.split(' '), COMMAND_WIDTH);
+    Part::Lines(format!("  -> {}\n", lines.join(" \\\n     ")))
 }
 
 /// `, limited by ..`; nothing where the model does not say.

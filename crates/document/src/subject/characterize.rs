@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use nearfar_model::{ModelChoices, advising_command, command_on};
-use nearfar_record::{Absence, Absent, Executor, Experiment, Record, Warning};
+use nearfar_record::{Absence, Executor, Experiment, Record, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
@@ -69,18 +69,17 @@ impl MeasuredRecord {
 
     /// What has no figure; empty where all has.
     fn counts(&self, record: &Record) -> String {
-        // A case that was refused in a later round has samples as well.
-        let sampled = record.samples.iter().map(|sample| sample.case.as_str());
+        let sampled: HashSet<&str> = record.samples.iter().map(|it| it.case.as_str()).collect();
         let refused = record.absent.iter().filter(|it| it.absence == Absence::Refused);
-        let known: HashSet<&str> = sampled.chain(refused.map(|it| it.case.as_str())).collect();
-        let missing = record.cases.iter().filter(|case| !known.contains(case.id.as_str())).count();
-        let in_some = record.cases.iter().filter(|case| {
-            let is_its =
-                |absent: &&Absent| absent.case == case.id && absent.absence == Absence::Refused;
-            record.absent.iter().any(|absent| is_its(&absent))
-                && record.samples.iter().any(|sample| sample.case == case.id)
-        });
-        let in_some = in_some.count();
+        let refused: HashSet<&str> = refused.map(|it| it.case.as_str()).collect();
+        // A case that was refused in a later round has samples as well.
+        let are = |is_sampled: bool, is_refused: bool| {
+            let is_so = |case: &&str| {
+                (sampled.contains(case), refused.contains(case)) == (is_sampled, is_refused)
+            };
+            record.cases.iter().map(|case| case.id.as_str()).filter(is_so).count()
+        };
+        let (missing, in_some) = (are(false, false), are(true, true));
         let said = [
             (missing, "not measured"),
             (self.refused.saturating_sub(in_some), "refused by the machine"),

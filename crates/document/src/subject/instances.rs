@@ -10,7 +10,7 @@ use nearfar_units::{Bytes, PerSecond, Quantity, format_duration};
 use serde::Serialize;
 
 use super::advise::AdviceBasis;
-use super::advise_text::{trust_words, why_not_narrower};
+use super::advise_text::{command_part, trust_words, why_not_narrower};
 use super::figures::{gib, significant};
 use super::flow::part_words;
 use super::origin::Origin;
@@ -82,7 +82,12 @@ impl ArrangedInstances {
 
     /// For people.
     pub fn answer(&self) -> Answer {
-        let said = self.says().into_iter().map(|it| Part::words("", it));
+        let mut said: Vec<Part> = self.says().into_iter().map(|it| Part::words("", it)).collect();
+        let best = self.best_each.and_then(|it| self.arrangements.get(it));
+        if let Some(weights) = best.and_then(|it| it.weights.clone()) {
+            let pages = MemoryPolicy::Weighted(weights);
+            said.insert(1, command_part(&format!("nearfar run --placement {pages} -- CMD")));
+        }
         let notes = self.notes().into_iter().map(|it| Part::words("- ", it));
         self.measured
             .answer()
@@ -105,10 +110,6 @@ impl ArrangedInstances {
             self.rate(each, false),
             self.against(each)
         )];
-        if let Some(weights) = &each.weights {
-            let pages = MemoryPolicy::Weighted(weights.clone());
-            said.push(format!("-> nearfar run --placement {pages} -- CMD"));
-        }
         if self.best_together != self.best_each {
             let (label, all) = (self.label(together), self.rate(together, true));
             said.push(match together.count {

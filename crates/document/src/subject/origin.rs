@@ -1,5 +1,6 @@
 //! What figures are of: the host, the time, and whether they are to be believed.
 
+use nearfar_model::command_on;
 use nearfar_record::{Check, Executor, Record, Sealing, Standing};
 use serde::Serialize;
 
@@ -20,6 +21,9 @@ pub struct Origin {
     pub sealing: Seals,
     /// Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone.
     pub is_disturbed: bool,
+    /// The command that says what disturbed them.
+    #[serde(skip)]
+    pub(crate) remarks: String,
     #[serde(skip)]
     pub(crate) who: Who,
 }
@@ -47,9 +51,10 @@ impl Origin {
             Sealing::Edited { lines, count } => ("edited", lines.clone(), *count),
             Sealing::Unsealed => ("absent", Vec::new(), 0),
         };
-        let disturbed = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
+        let disturbed = record.disturbed_samples();
         Self {
             is_disturbed: disturbed > 0 && 2 * disturbed >= record.samples.len(),
+            remarks: command_on(record, "show", "--remarks"),
             host: header.host.clone(),
             started: header.started.clone(),
             executor: header.executor,
@@ -81,15 +86,17 @@ impl Origin {
         };
         let simulated = self.simulated().map(|it| caution("SIMULATED: ", it, Emphasis::Caution));
         let edited = self.broken_seals().map(|it| caution("WARNING: ", it, Emphasis::Failed));
-        let disturbed =
-            self.is_disturbed.then(|| caution("DISTURBED: ", DISTURBED, Emphasis::Caution));
+        let disturbed = self.is_disturbed.then(|| {
+            let words = format!(
+                "something else ran in half of the windows or more, so that figures can be too low ({})",
+                self.remarks
+            );
+            caution("DISTURBED: ", &words, Emphasis::Caution)
+        });
         let cautions = simulated.into_iter().chain(edited).chain(disturbed);
         Answer::default().and_all(Shown::Always, cautions)
     }
 }
-
-const DISTURBED: &str = "something else ran in half of the windows or more, so that figures can be too low \
-                         (nearfar show RECORD --remarks)";
 
 /// What looking a record over says of its seals.
 pub(crate) fn seal_check(sealing: &Sealing) -> Check {

@@ -31,7 +31,7 @@ pub struct ReproducedPaper {
     pub predicted: usize,
     /// Those of them whose error is below the paper's bound of it.
     pub within_bound: usize,
-    /// Those of them that are worked out from the paper's own numbers alone.
+    /// Those of them that are consistency checks, computed from the paper's own numbers alone.
     pub from_inputs: usize,
     /// Rows that differ for a stated reason that holds.
     pub explained: usize,
@@ -104,7 +104,7 @@ impl ReproducedPaper {
             (self.round_trip, count(self.round_trip, "round trip")),
             (self.predicted, count(self.predicted, "prediction")),
             (self.within_bound, count(self.within_bound, "bound")),
-            (self.from_inputs, format!("{} from inputs alone", self.from_inputs)),
+            (self.from_inputs, count(self.from_inputs, "consistency check")),
         ];
         let kinds: Vec<String> =
             kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();

@@ -452,6 +452,7 @@ mod tests {
                 executor: Executor::Native,
                 sealing: Seals { seals: "fit", lines: Vec::new(), count: 0, finding: None },
                 is_disturbed: false,
+                remarks: String::new(),
                 who: Who::default(),
             },
             record: Some("/home/somebody/.local/state/nearfar/programs/node17.jsonl".into()),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use nearfar_machine::{Core, CpuSet, Machine, Relation, Relations};
+use nearfar_machine::{CpuSet, Machine, Relation, Relations};
 use nearfar_record::{
     ChaseWalk, Coordinates, LatencyCoordinates, PairCoordinates, Record, Stage, pages_in_turn,
 };
@@ -108,8 +108,7 @@ fn shape(machine: &Machine) -> (Vec<(u32, Option<u32>)>, Vec<u32>) {
 
 /// How many cores each initiator has.
 fn cores(machine: &Machine) -> Vec<usize> {
-    let is_of = |own: &CpuSet, core: &Core| core.cpus.iter().any(|cpu| own.contains(cpu));
-    let count = |own: &CpuSet| machine.cores.iter().filter(|core| is_of(own, core)).count();
+    let count = |own: &CpuSet| machine.cores.iter().filter(|it| it.cpus.intersects(own)).count();
     machine.initiators().iter().map(|it| count(&it.cpus)).collect()
 }
 

@@ -222,7 +222,8 @@ fn possible_machines_scatter_as_the_numbers_are_sure() {
         all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &it| (a.min(it), b.max(it)))
     };
     let (path, issue) = (ends(&of_path), ends(&of_issue));
-    assert!(path.0 < 0.0 && path.1 > 0.0 && path.1 - path.0 < 0.2, "{path:?}");
+    assert!(path.0 < 0.0 && path.1 > 0.0, "{path:?}");
+    assert!(path.0 > -0.1 && path.1 < 0.1, "{path:?}");
     assert!(issue.1 > 0.2 && -issue.0 < issue.1, "{issue:?}");
 }
 
