@@ -2,8 +2,8 @@
 
 use nearfar_machine::GroupBy;
 use nearfar_model::{
-    ComparedGroup, ComparedPart, ComparedRecord, EnvironmentDifference, GroupComparison,
-    RecordComparison, UncomparedCase, Verdict, compare,
+    CaseStanding, ComparedGroup, ComparedPart, ComparedRecord, EnvironmentDifference,
+    GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
 };
 use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
@@ -217,8 +217,12 @@ impl Comparison {
     fn counts(&self) -> String {
         let found = &self.found;
         if found.cases.is_empty() {
-            return "No case is in both records: the machines are compared by where memory lies."
-                .into();
+            let is_of_another = |it: &UncomparedCase| it.b == CaseStanding::OtherMachine;
+            let why = match found.not_compared.iter().any(is_of_another) {
+                true => "Nodes, or how many cores are near them, differ",
+                false => "No case is in both records",
+            };
+            return format!("{why}: the machines are compared by where memory lies.");
         }
         let of = |verdict| found.cases.iter().filter(|case| case.verdict == verdict).count();
         let resolution = found.resolution.map_or_else(String::new, |loss| {
