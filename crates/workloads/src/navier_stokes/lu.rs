@@ -1,13 +1,13 @@
 //! LU: a flow by symmetric successive over-relaxation: a sweep over all cells from one corner of the
 //! cube to the other, and one back, in which each cell waits for its three neighbours. Bound by the
-//! arithmetic of blocks of 5 by 5, the streams of state and change, and how fast a thread learns that
-//! the one before it has done a plane.
+//! blocks of 5 by 5 of a plane, which are made, kept and then used, their arithmetic, and how fast a thread
+//! learns that the one before it has done a plane.
 //!
 //! Source: NAS Parallel Benchmarks 3.4, LU; braithwaite2012, figures 6.3 and 6.4.
 
 use super::known;
 use super::rhs::Flow;
-use super::sweep::{OVER_RELAXATION, Sweep};
+use super::sweep::{CellBlocks, OVER_RELAXATION, Sweep};
 use super::traffic::{Loops, Names};
 use super::{C2, Case, Cell, Grid, real};
 use crate::array::{Array, ArrayPlan};
@@ -51,12 +51,16 @@ impl Lu {
     }
 
     /// A step from its right-hand side to that of the next.
-    fn step(flow: &mut Flow<'_, FIELDS>, team: &Team, clock: &mut Clock) {
+    fn step(
+        flow: &mut Flow<'_, FIELDS>,
+        blocks: &mut [CellBlocks],
+        team: &Team,
+        clock: &mut Clock,
+    ) {
         let sweep = Sweep::new(flow.case, flow.u, flow.fields.each_ref().map(|field| &**field));
         let (planes, change) = (&flow.planes, &mut *flow.change);
-        // The blocks of a cell, jacld and jacu, are made where they are used.
-        clock.time("blts", || sweep.forward(planes, change, team));
-        clock.time("buts", || sweep.backward(planes, change, team));
+        clock.time("blts", || sweep.forward(planes, change, blocks, team));
+        clock.time("buts", || sweep.backward(planes, change, blocks, team));
         let times = 1.0 / (OVER_RELAXATION * (2.0 - OVER_RELAXATION));
         clock.time("add", || flow.add(times, team));
         clock.time("rhs", || flow.right_hand_side(team));
@@ -98,6 +102,7 @@ impl Program for Lu {
             grid.plan::<Cell>("frct", threads, true),
             grid.plan::<f64>("rho_i", threads, false),
             grid.plan::<f64>("qs", threads, false),
+            grid.plan_of_plane::<CellBlocks>("cjac", threads, true),
         ]
     }
 
@@ -122,7 +127,7 @@ impl Program for Lu {
     }
 
     fn run(&self, arrays: &mut [Array], team: &Team, clock: &mut Clock) -> Vec<Check> {
-        let [u, change, forcing, volume, kinetic] = arrays else {
+        let [u, change, forcing, volume, kinetic, blocks] = arrays else {
             unreachable!("the arrays that were planned")
         };
         let flow = &mut Flow {
@@ -133,14 +138,15 @@ impl Program for Lu {
             change: change.of_mut(),
             fields: [volume.of_mut(), kinetic.of_mut()],
         };
+        let blocks = blocks.of_mut();
         flow.prepare(team);
         flow.right_hand_side(team);
-        Self::step(flow, team, clock);
+        Self::step(flow, blocks, team, clock);
         flow.begin(team);
         flow.right_hand_side(team);
         clock.start();
         for _ in 0..self.case.steps {
-            Self::step(flow, team, clock);
+            Self::step(flow, blocks, team, clock);
         }
         clock.stop();
         let mut checks = flow.checks(team);

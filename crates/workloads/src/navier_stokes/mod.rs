@@ -104,7 +104,21 @@ impl Grid {
 
     /// An array of a `T` a cell, shared out by planes.
     fn plan<T>(self, name: &'static str, threads: usize, is_hot: bool) -> ArrayPlan {
-        let unit = self.plane() * size_of::<T>();
+        self.plan_of_units(name, self.plane() * size_of::<T>(), threads, is_hot)
+    }
+
+    /// The same of one plane, shared out by rows.
+    fn plan_of_plane<T>(self, name: &'static str, threads: usize, is_hot: bool) -> ArrayPlan {
+        self.plan_of_units(name, self.row() * size_of::<T>(), threads, is_hot)
+    }
+
+    fn plan_of_units(
+        self,
+        name: &'static str,
+        unit: usize,
+        threads: usize,
+        is_hot: bool,
+    ) -> ArrayPlan {
         let owners = self.shares(threads).into_iter();
         let owners = owners.map(|share| share.start * unit..share.end * unit).collect();
         ArrayPlan { name, bytes: self.n * unit, is_hot, owners }

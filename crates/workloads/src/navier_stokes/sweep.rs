@@ -1,22 +1,33 @@
 //! The two sweeps of successive over-relaxation. Each thread has some rows of every plane, and begins a
-//! plane once the thread before it has done it: a pipeline. Within a plane a few rows are gone through
-//! side by side, each one cell behind the one it depends on.
+//! plane once the thread before it has done it: a pipeline. It makes the blocks of its part of a plane
+//! first, all of them, as the benchmark does (jacld and jacu, then blts and buts): they are most of what
+//! the sweeps move. Within a plane a few rows are gone through side by side, each one cell behind the one
+//! it depends on.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::blocks::{Point, factor, solve, subtract_product};
+use super::blocks::{Block, Point, factor, solve, subtract_product};
 use super::lines::rows_of_planes;
 use super::rhs::fields;
 use super::wide::{self, Vector, Wide, cell_of, side_by_side};
 use super::{Case, Cell, Factors, Grid};
-use crate::team::Team;
+use crate::team::{Team, cut};
 
 /// Factor of over-relaxation.
 pub const OVER_RELAXATION: f64 = 1.2;
 
 /// Rows side by side.
 const LANES: usize = 2;
+
+/// Of a cell: its own block, and those of the neighbours along x, y and z that it waits for.
+const BLOCKS: usize = 4;
+
+/// The numbers of these.
+const NUMBERS: usize = BLOCKS * 5 * 5;
+
+/// The blocks of a cell.
+pub type CellBlocks = [[Cell; 5]; BLOCKS];
 
 /// Looks for a plane to be done before a thread lets others have its CPU.
 const LOOKS: usize = 1 << 12;
@@ -29,16 +40,11 @@ pub struct Sweep<'a> {
     fields: [&'a [f64]; 2],
 }
 
-/// Rows of a plane, and what they depend on besides each other.
-struct Rows<'a> {
-    /// The first of them and their plane.
+/// A thread's rows of a plane: the first and its plane.
+#[derive(Clone, Copy)]
+struct Rows {
     j: usize,
     k: usize,
-    cells: &'a mut [Cell],
-    /// The row beside them that is done.
-    beside: &'a [Cell],
-    /// The same rows of the plane that is done.
-    behind: &'a [Cell],
 }
 
 /// What the blocks of a cell are made of, as it lies in memory.
@@ -77,6 +83,21 @@ fn load<const L: usize>(cells: &[Cell], origin: usize, places: [usize; L]) -> Ve
     side_by_side(|lane| cells[origin + places[lane]])
 }
 
+/// Rows that are gone through side by side, in the order of the sweep: the first of them, and how many.
+fn groups<const BACK: bool>(rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let lanes_of = |left: usize| if left < LANES { 1 } else { LANES };
+    let mut left = rows.clone();
+    std::iter::from_fn(move || {
+        let lanes = (!left.is_empty()).then(|| lanes_of(left.len()))?;
+        if BACK {
+            left.end -= lanes;
+            return Some((left.end, lanes));
+        }
+        left.start += lanes;
+        Some((left.start - lanes, lanes))
+    })
+}
+
 /// Waits for what another thread gives.
 fn wait<T: Copy>(given: &OnceLock<T>) -> T {
     let mut looks = 0;
@@ -95,22 +116,42 @@ impl<'a> Sweep<'a> {
         Self { grid: case.grid, factors, u, fields }
     }
 
-    /// From the first cell to the last: solves the lower triangle.
-    pub fn forward(&self, rows: &[Range<usize>], change: &mut [Cell], team: &Team) {
-        self.sweep::<false>(rows, change, team);
+    /// From the first cell to the last: solves the lower triangle. `blocks` has room for those of a plane.
+    pub fn forward(
+        &self,
+        rows: &[Range<usize>],
+        change: &mut [Cell],
+        blocks: &mut [CellBlocks],
+        team: &Team,
+    ) {
+        self.sweep::<false>(rows, change, blocks, team);
     }
 
     /// And back: solves the upper one.
-    pub fn backward(&self, rows: &[Range<usize>], change: &mut [Cell], team: &Team) {
-        self.sweep::<true>(rows, change, team);
+    pub fn backward(
+        &self,
+        rows: &[Range<usize>],
+        change: &mut [Cell],
+        blocks: &mut [CellBlocks],
+        team: &Team,
+    ) {
+        self.sweep::<true>(rows, change, blocks, team);
     }
 
-    fn sweep<const BACK: bool>(&self, rows: &[Range<usize>], change: &mut [Cell], team: &Team) {
+    fn sweep<const BACK: bool>(
+        &self,
+        rows: &[Range<usize>],
+        change: &mut [Cell],
+        blocks: &mut [CellBlocks],
+        team: &Team,
+    ) {
         let grid = self.grid;
         // Of each thread, by plane, the row that the next thread depends on.
         let done: Vec<Vec<OnceLock<&[Cell]>>> =
             rows.iter().map(|_| (0..grid.n).map(|_| OnceLock::new()).collect()).collect();
-        team.each(rows_of_planes(grid, change, rows), |thread, mut planes| {
+        let own_blocks = cut(blocks, rows, grid.row()).into_iter();
+        let parts = rows_of_planes(grid, change, rows).into_iter().zip(own_blocks);
+        team.each(parts, |thread, (mut planes, blocks)| {
             let share = grid.within(&rows[thread]);
             if share.is_empty() {
                 return;
@@ -132,8 +173,9 @@ impl<'a> Sweep<'a> {
             let boundary = &behind[..unit];
             for (at, plane) in (1..grid.n - 1).zip(planes) {
                 let k = if BACK { grid.n - 1 - at } else { at };
+                self.make_blocks::<BACK>(&share, k, blocks);
                 let beside = before.map_or(boundary, |before| wait(&done[before][k]));
-                self.sweep_plane::<BACK>((share.start, k), plane, beside, behind);
+                self.sweep_plane::<BACK>(&share, plane, blocks, [beside, behind]);
                 behind = plane;
                 let last = if BACK { &behind[..unit] } else { &behind[behind.len() - unit..] };
                 done[thread][k].get_or_init(|| last);
@@ -141,38 +183,49 @@ impl<'a> Sweep<'a> {
         });
     }
 
-    /// A thread's rows of a plane.
-    fn sweep_plane<'b, const BACK: bool>(
+    /// The blocks of a thread's rows of a plane, in the order in which they are gone through.
+    fn make_blocks<const BACK: bool>(
         &self,
-        (mut j, k): (usize, usize),
-        mut rest: &'b mut [Cell],
-        mut beside: &'b [Cell],
-        mut behind: &[Cell],
+        share: &Range<usize>,
+        k: usize,
+        mut blocks: &mut [CellBlocks],
+    ) {
+        for (j, lanes) in groups::<BACK>(share.clone()) {
+            let own = blocks.split_off_mut(..lanes * self.grid.row());
+            let own = own.unwrap_or_else(|| unreachable!("room for every row"));
+            if lanes == LANES {
+                self.make_blocks_of_rows::<BACK, LANES>(Rows { j, k }, own);
+            } else {
+                self.make_blocks_of_rows::<BACK, 1>(Rows { j, k }, own);
+            }
+        }
+    }
+
+    /// A thread's rows of a plane, beside the row and behind the rows that are done.
+    fn sweep_plane<const BACK: bool>(
+        &self,
+        share: &Range<usize>,
+        plane: &mut [Cell],
+        mut blocks: &[CellBlocks],
+        [given, behind]: [&[Cell]; 2],
     ) {
         let unit = self.grid.row();
-        while !rest.is_empty() {
-            let lanes = (rest.len() / unit).min(LANES);
-            let lanes = if lanes == LANES { LANES } else { 1 };
-            let now = lanes * unit;
-            let (cells, own_behind, first);
-            if BACK {
-                let at = rest.len() - now;
-                (rest, cells) = std::mem::take(&mut rest).split_at_mut(at);
-                (behind, own_behind) = behind.split_at(at);
-                first = j + at / unit;
+        for (j, lanes) in groups::<BACK>(share.clone()) {
+            let own_blocks;
+            (own_blocks, blocks) = blocks.split_at(lanes * unit);
+            let (begin, end) = ((j - share.start) * unit, (j - share.start + lanes) * unit);
+            let (lower, upper) = plane.split_at_mut(if BACK { end } else { begin });
+            let (cells, beside) = if BACK {
+                (&mut lower[begin..], upper.get(..unit))
             } else {
-                (cells, rest) = std::mem::take(&mut rest).split_at_mut(now);
-                (own_behind, behind) = behind.split_at(now);
-                first = j;
-                j += lanes;
-            }
-            let rows = Rows { j: first, k, cells: &mut *cells, beside, behind: own_behind };
+                (&mut upper[..end - begin], begin.checked_sub(unit).map(|from| &lower[from..]))
+            };
+            let done = [beside.unwrap_or(given), &behind[begin..end]];
             if lanes == LANES {
-                self.sweep_rows::<BACK, LANES>(rows);
+                self.sweep_rows::<BACK, LANES>(cells, own_blocks, done);
             } else {
-                self.sweep_rows::<BACK, 1>(rows);
+                self.sweep_rows::<BACK, 1>(cells, own_blocks, done);
             }
-            beside = if BACK { &cells[..unit] } else { &cells[now - unit..] };
         }
     }
 
@@ -186,60 +239,72 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Rows side by side. At the boundary nothing changes: rows that are not there yet find zeros.
-    fn sweep_rows<const BACK: bool, const L: usize>(&self, rows: Rows<'_>) {
-        let Rows { j, k, cells, beside: done, behind } = rows;
+    /// Where a step takes each of these rows: each is one cell behind the one before it.
+    #[inline(always)]
+    fn places<const BACK: bool, const L: usize>(&self, step: usize) -> [usize; L] {
         let (n, unit) = (self.grid.n, self.grid.row());
+        std::array::from_fn(|lane| {
+            let row = unit * if BACK { L - 1 - lane } else { lane };
+            row + along::<BACK>(n, step.saturating_sub(lane))
+        })
+    }
+
+    /// At the boundary nothing changes: what is made of rows that are not there yet meets zeros.
+    fn make_blocks_of_rows<const BACK: bool, const L: usize>(
+        &self,
+        Rows { j, k }: Rows,
+        blocks: &mut [CellBlocks],
+    ) {
+        let n = self.grid.n;
         let sign = if BACK { OVER_RELAXATION } else { -OVER_RELAXATION };
         let [x, y, z] = self.factors.map(|factors| {
             let Factors { central, second, diffusion, .. } = factors;
             (sign * central, -OVER_RELAXATION * second, -OVER_RELAXATION * diffusion)
         });
-        // Place of a row's first cell among the rows.
-        let begins: [usize; L] =
-            std::array::from_fn(|lane| unit * if BACK { L - 1 - lane } else { lane });
         let origin = self.grid.at(0, j, k);
         let beside_origin = self.grid.at(0, if BACK { j + L } else { j - 1 }, k);
         let behind_origin = self.grid.at(0, j, if BACK { k + 1 } else { k - 1 });
-        let along = |step: usize| if BACK { n - 1 - step } else { step };
-        let places = |step: usize| -> [usize; L] {
-            let mut places = begins;
-            for (lane, place) in places.iter_mut().enumerate() {
-                *place += along(step.saturating_sub(lane).min(n - 1));
-            }
-            places
-        };
-        let mut before = self.state(origin, places(0));
-        let mut change_before: Vector<L> = [Wide::ZERO; 5];
-        for step in 1..n - 2 + L {
-            let here = places(step);
+        let mut before = self.state(origin, self.places::<BACK, L>(0));
+        for (step, kept) in (1..n - 2 + L).zip(of_steps_mut::<L>(blocks)) {
+            let here = self.places::<BACK, L>(step);
             let state = self.state(origin, here);
-            let point = state.point();
-            let mut diagonal = point.diagonal_block(&self.factors);
-            factor(&mut diagonal);
+            let (euler, viscous, diffusion) = z;
+            let behind = self.state(behind_origin, here).point();
+            let of_z = behind.block::<2>(euler, viscous, diffusion);
+            let (euler, viscous, diffusion) = y;
+            let first = self.state(beside_origin, [along::<BACK>(n, step)]);
+            let of_y = before.beside(first).point().block::<1>(euler, viscous, diffusion);
+            let (euler, viscous, diffusion) = x;
+            let of_x = before.point().block::<0>(euler, viscous, diffusion);
+            let own = state.point().diagonal_block(&self.factors);
+            for (block, kept) in [own, of_x, of_y, of_z].iter().zip(kept.chunks_exact_mut(25)) {
+                kept.iter_mut().zip(block.as_flattened()).for_each(|(kept, it)| *kept = it.0);
+            }
+            before = state;
+        }
+    }
+
+    /// Rows side by side, which depend on the row beside them and the rows behind them.
+    fn sweep_rows<const BACK: bool, const L: usize>(
+        &self,
+        cells: &mut [Cell],
+        blocks: &[CellBlocks],
+        [beside_them, behind]: [&[Cell]; 2],
+    ) {
+        let n = self.grid.n;
+        let mut change_before: Vector<L> = [Wide::ZERO; 5];
+        for (step, kept) in (1..n - 2 + L).zip(of_steps::<L>(blocks)) {
+            let here = self.places::<BACK, L>(step);
+            let [mut own_block, of_x, of_y, of_z] =
+                [0, 1, 2, 3].map(|at| -> Block<L> { block_of(kept, at) });
+            factor(&mut own_block);
             let own = load(cells, 0, here);
             let mut r = if BACK { [Wide::ZERO; 5] } else { own };
-
-            let (euler, viscous, diffusion) = z;
-            let neighbour = self.state(behind_origin, here).point();
-            let block = neighbour.block::<2>(euler, viscous, diffusion);
-            subtract_product::<2, L>(&mut r, &block, &load(behind, 0, here));
-
-            let (euler, viscous, diffusion) = y;
-            let first = along(step.min(n - 1));
-            let neighbour = before.beside(self.state(beside_origin, [first])).point();
-            let block = neighbour.block::<1>(euler, viscous, diffusion);
-            subtract_product::<1, L>(
-                &mut r,
-                &block,
-                &beside(load(done, 0, [first]), change_before),
-            );
-
-            let (euler, viscous, diffusion) = x;
-            let block = before.point().block::<0>(euler, viscous, diffusion);
-            subtract_product::<0, L>(&mut r, &block, &change_before);
-
-            solve(&diagonal, &mut r);
+            subtract_product::<2, L>(&mut r, &of_z, &load(behind, 0, here));
+            let first = load(beside_them, 0, [along::<BACK>(n, step)]);
+            subtract_product::<1, L>(&mut r, &of_y, &beside(first, change_before));
+            subtract_product::<0, L>(&mut r, &of_x, &change_before);
+            solve(&own_block, &mut r);
             if BACK {
                 r.iter_mut().zip(own).for_each(|(r, own)| *r += own);
             }
@@ -248,7 +313,32 @@ impl<'a> Sweep<'a> {
                     cells[here[lane]] = cell_of(&r, lane);
                 }
             }
-            (before, change_before) = (state, r);
+            change_before = r;
         }
     }
+}
+
+/// The cell of a row that a step comes to.
+#[inline(always)]
+fn along<const BACK: bool>(n: usize, step: usize) -> usize {
+    let step = step.min(n - 1);
+    if BACK { n - 1 - step } else { step }
+}
+
+/// The blocks of each step, number by number, of the rows side by side.
+fn of_steps<const L: usize>(blocks: &[CellBlocks]) -> impl Iterator<Item = &[[f64; L]; NUMBERS]> {
+    let numbers = blocks.as_flattened().as_flattened().as_flattened();
+    numbers.as_chunks::<L>().0.as_chunks::<NUMBERS>().0.iter()
+}
+
+fn of_steps_mut<const L: usize>(
+    blocks: &mut [CellBlocks],
+) -> impl Iterator<Item = &mut [[f64; L]; NUMBERS]> {
+    let numbers = blocks.as_flattened_mut().as_flattened_mut().as_flattened_mut();
+    numbers.as_chunks_mut::<L>().0.as_chunks_mut::<NUMBERS>().0.iter_mut()
+}
+
+#[inline(always)]
+fn block_of<const L: usize>(numbers: &[[f64; L]; NUMBERS], at: usize) -> Block<L> {
+    std::array::from_fn(|column| wide::vector(|m| Wide(numbers[(at * 5 + column) * 5 + m])))
 }

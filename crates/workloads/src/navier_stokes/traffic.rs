@@ -4,6 +4,7 @@
 //! it comes back decides: a few planes of the right-hand side and of the sweeps, a few lines of cells
 //! of the solvers. Of a row of cells whole lines of the cache move.
 
+use super::sweep::CellBlocks;
 use super::{Case, Cell, Grid, real};
 use crate::passes::{Pass, Touch, traffic_of};
 use crate::traffic::PhaseTraffic;
@@ -159,17 +160,23 @@ impl Loops {
         if direction == 2 { pass.across() } else { pass }
     }
 
-    /// A sweep of over-relaxation, from the first cell on.
+    /// A sweep of over-relaxation, from the first cell on: of every plane the blocks are made, then used.
     pub fn sweep(&self, phase: &'static str, flops: f64) -> Pass {
         let ([n, within], Names { change, fields, .. }) = (self.edges(), self.names);
         let [cells, numbers] = [CELL, 8].map(|bytes| self.rows(1.0, n, bytes));
-        let row = 2.0 * cells + real(fields.len()) * numbers;
-        let times = self.times(2.0 * n * row, 3.0 * row, [1.0, 2.0, 3.0]);
+        let state = cells + real(fields.len()) * numbers;
+        let of_row = (n - 1.0) * real(size_of::<CellBlocks>());
+        let blocks = within * of_row;
+        let plane = blocks + n * (2.0 * cells + state);
+        let times = self.times(plane, 2.0 * of_row + 3.0 * state, [1.0, 2.0, 3.0]);
         let all = |bytes| self.rows((n - 1.0) * (n - 1.0), n, bytes);
         let mut touches = vec![Touch::written(change, all(CELL))];
         touches.extend(repeated(Touch::read, "u", all(CELL), times));
         touches.extend(fields.iter().flat_map(|&it| repeated(Touch::read, it, all(8), times)));
         touches.extend((times > 1.0).then(|| Touch::read(change, (times - 1.0) * all(CELL))));
+        let planes = self.if_held(plane, 1.0, within);
+        touches.extend(repeated(Touch::written, "cjac", blocks, planes));
+        touches.extend((planes > 1.0).then(|| Touch::read("cjac", planes * blocks)));
         Pass::new(phase, flops * within.powi(3), touches)
     }
 
