@@ -72,7 +72,7 @@ pub struct Arguments {
     /// Whether to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = GLOBAL)]
     pub color: ColorChoice,
-    /// Print the answer and what went wrong, and nothing else: no progress, no notes
+    /// Print the answer and what went wrong, and nothing else: no progress, notes or next command
     #[arg(short, long, global = true, display_order = GLOBAL + 1)]
     pub quiet: bool,
     /// Print more where there is more (with `characterize --dry-run`, every case by its id)

@@ -86,13 +86,18 @@ pub fn answer(
 
 /// Prints an answer for people, the first screen of it or all.
 pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
-    print(&answer.text(Room { width: width(), full }))?;
+    print(&shown(answer, full))?;
     Ok(ExitStatus::Done)
 }
 
 /// The same on standard error, where standard output is a program's.
 pub fn say_answer(answer: &Answer, full: bool) {
-    say(answer.text(Room { width: width(), full }).trim_end());
+    say(shown(answer, full).trim_end());
+}
+
+fn shown(answer: &Answer, full: bool) -> String {
+    let room = Room { width: width(), full };
+    if is_quiet() { answer.clone().without_next().text(room) } else { answer.text(room) }
 }
 
 /// Characters of a line: the terminal's, or what COLUMNS says where there is none.

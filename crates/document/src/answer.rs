@@ -84,6 +84,16 @@ impl Answer {
         self.and_gap().and(Shown::Always, Part::Next(next))
     }
 
+    /// Without what to type next.
+    #[must_use]
+    pub fn without_next(mut self) -> Self {
+        while let Some(at) = self.0.iter().position(|(_, part)| matches!(part, Part::Next(_))) {
+            let is_behind_gap = at > 0 && self.0[at - 1].1 == Part::Gap;
+            self.0.drain(at - usize::from(is_behind_gap)..=at);
+        }
+        self
+    }
+
     pub fn and(mut self, shown: Shown, part: Part) -> Self {
         self.0.push((shown, part));
         self

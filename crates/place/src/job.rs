@@ -9,6 +9,9 @@ use nearfar_sys::{AwaitedSignals, Refusal, send_signal, stop_self, task_state};
 /// The signals by which a terminal stops its programs.
 pub(crate) const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
+/// The signals by which people and systems end programs.
+const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
 /// All that one process can send another, but what cannot be caught, what tells of faults, and what
 /// children and limits of this process bring about.
 fn handed_on() -> impl Iterator<Item = i32> {
@@ -46,11 +49,13 @@ pub(crate) struct Job<'a> {
     awaited: &'a AwaitedSignals,
     /// A terminal has told all of its foreground programs to stop.
     is_told_to_stop: bool,
+    /// The last signal that asked for an end, whatever the program made of it.
+    pub told_to_end: Option<i32>,
 }
 
 impl<'a> Job<'a> {
     pub fn new(program: u32, awaited: &'a AwaitedSignals) -> Self {
-        Self { program, awaited, is_told_to_stop: false }
+        Self { program, awaited, is_told_to_stop: false, told_to_end: None }
     }
 
     /// Waits until a signal comes, at most so long, and hands it on: those that the kernel sends, as
@@ -61,6 +66,9 @@ impl<'a> Job<'a> {
         let signal = came.signal;
         if signal == libc::SIGCHLD {
             return Some(came.from);
+        }
+        if ENDING.contains(&signal) {
+            self.told_to_end = Some(signal);
         }
         if OF_TERMINAL.contains(&signal) && !came.is_sent {
             self.is_told_to_stop = true;

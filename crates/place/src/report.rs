@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use nearfar_sys::base_page_bytes;
 use nearfar_units::shell_path;
 use serde::Serialize;
 
@@ -215,9 +216,12 @@ const MOST_FILES: usize = 64;
 pub(crate) const TOLERANCE: f64 = 0.01;
 
 impl ReportedMemory {
-    /// Whether every node has its asked share, about; not where none was asked for.
+    /// Whether every node has its asked share, about, or as near as whole pages come; not where none was
+    /// asked for.
     pub fn is_as_asked(&self) -> bool {
-        self.largest_deviation.is_some_and(|off| off <= TOLERANCE)
+        let all: u64 = self.own_bytes_by_node.values().sum();
+        let page = base_page_bytes() as f64 / all as f64;
+        self.largest_deviation.is_some_and(|off| off <= TOLERANCE.max(page))
     }
 
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
@@ -252,7 +256,10 @@ impl ReportedMemory {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::program_memory::ProcessMemory;
 
     #[test]
     fn a_file_lies_against_a_placement_where_much_of_it_is_elsewhere() {
@@ -265,5 +272,20 @@ mod tests {
         assert_eq!(of(&[(0, 4), (1, 6)], &even), None);
         assert_eq!(of(&[], &even), None);
         assert_eq!(of(&[(1, 10)], &[(1, 1.0)]), None);
+    }
+
+    #[test]
+    fn shares_are_as_asked_where_whole_pages_come_no_nearer() {
+        let page = base_page_bytes() as u64;
+        let of = |pages: [u64; 2], asked: [f64; 2]| {
+            let own = |at: usize| (u32::try_from(at).unwrap(), pages[at] * page);
+            let asked = [(0, asked[0]), (1, asked[1])].into();
+            let memory = ProcessMemory { own: [own(0), own(1)].into(), ..ProcessMemory::default() };
+            let (method, at) = (CountMethod::Seen, Duration::ZERO);
+            let seen = ProgramMemory { method, at, processes: 1, memory };
+            ReportedMemory::of(seen, Some(&asked)).unwrap().is_as_asked()
+        };
+        assert!(of([7, 3], [0.75, 0.25]) && of([70, 30], [0.7, 0.3]));
+        assert!(!of([6, 4], [0.75, 0.25]) && !of([700, 300], [0.75, 0.25]));
     }
 }

@@ -43,6 +43,8 @@ const MOVING_COST: u32 = 4;
 pub struct Outcome {
     /// How it ended.
     pub status: ExitStatus,
+    /// The signal that asked for its end while it ran, if one did.
+    pub told_to_end: Option<i32>,
     /// From its start to its end.
     pub took: Duration,
     /// Where its memory was, and its children's; or why that is not known.
@@ -155,7 +157,8 @@ pub fn watch(watched: Watched, awaited: &AwaitedSignals) -> Result<Outcome, Refu
         while let Some(change) = changes.next(told_of.take(), watch.follower.as_ref())? {
             match change {
                 Change::Ended { pid, status } if pid == watch.program => {
-                    return Ok(watch.outcome(ExitStatus::from_raw(status)));
+                    let outcome = watch.outcome(ExitStatus::from_raw(status));
+                    return Ok(Outcome { told_to_end: job.told_to_end, ..outcome });
                 }
                 change => stopped_by = stopped_by.or(watch.take(change)),
             }
@@ -416,8 +419,8 @@ impl Watch {
         }
         if self.is_bound && status.signal() == Some(libc::SIGKILL) {
             notes.push(
-                "SIGKILL has ended it, as the kernel does where the nodes of bind:NODES are full: \
-                 preferred:NODE goes on elsewhere"
+                "SIGKILL has ended it: the kernel's, where the nodes of bind:NODES are full (dmesg tells; \
+                 preferred:NODE goes on elsewhere) or a limit on memory is reached, or somebody's"
                     .into(),
             );
         }
@@ -429,6 +432,7 @@ impl Watch {
         let losses = self.losses;
         Outcome {
             status,
+            told_to_end: None,
             took,
             memory,
             counted,

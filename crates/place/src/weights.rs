@@ -11,7 +11,7 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_measure::native::Turn;
 use nearfar_sys::{
     Errno, HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
-    move_process_pages,
+    move_process_pages, process_pages,
 };
 use serde::Serialize;
 
@@ -115,7 +115,14 @@ impl MovedWeights {
                     let without_room = found.left.get(&Some(Errno(libc::ENOMEM)));
                     self.without_room += without_room.copied().unwrap_or_default();
                 }
-                Err(refusal) => self.refusal = Some(refusal),
+                // What has ended meanwhile, or become another program, refuses nothing: the kernel then
+                // says EINVAL, as of a process without memory.
+                Err(refusal) => {
+                    let now = process_pages(Path::new("/"), pid).unwrap_or_default();
+                    if now.iter().any(|it| it.range == Some(range)) {
+                        self.refusal = Some(refusal);
+                    }
+                }
             }
         }
         self.moved = self.moved.saturating_add(moved);

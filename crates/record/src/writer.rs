@@ -44,10 +44,7 @@ struct RecordFile {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// There is a file already.
-    #[error(
-        "{0} exists already; go on with it by --resume, overwrite it by --force, or choose another \
-         file with --out"
-    )]
+    #[error("{0} exists already; overwrite it by --force, or choose another file with --out")]
     Exists(PathBuf),
     /// Its name is that of a link to nothing.
     #[error("{0} is a link to a file that is not there; choose another file with --out")]

@@ -20,7 +20,8 @@ Examples:
   nearfar profile --out p.json -- ./solver && nearfar advise r.jsonl --profile p.json
   nearfar advise r.jsonl --working-set 8GiB --verify -- ./solver input.dat
 
-Nothing is recommended that gains less than 5 % or than twice the model's error.";
+A gain is recommended from 5 % and from twice the model's error on, and a smaller one where the fits that
+the record leaves possible agree on it.";
 
 #[derive(Debug, Args)]
 pub struct AdviseArguments {

@@ -17,7 +17,8 @@ Examples:
 What is in memory of a file is on the nodes of whoever read it first, and stays there whatever
 placement a program is started under. Nothing is read from the disk to look at it. --place moves
 pages where they are, without root those that no process maps; what does not move is dropped and
-read again. Nothing that is not in memory is read. docs/running.md says what can stay, and why.
+read again. Nothing that is not in memory is read. Interrupted, pages stay where they are then; the
+same command goes on. docs/running.md says what can stay, and why.
 
 Exit status: 0 done; 1 some of it is not where it was asked for, or still in memory; 2 there is no
 such file; 3 of some file it cannot be told, or the placement cannot be had.";

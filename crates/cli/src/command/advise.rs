@@ -14,7 +14,7 @@ use nearfar_model::{RecordFigures, load_share, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
 
-use super::advised_placement::{refuse_elsewhere, worth_it};
+use super::advised_placement::{keep_usable_nodes, refuse_elsewhere, worth_it};
 use super::compared_runs::{Ended, compare};
 use super::run::Placed;
 use crate::args::AdviseArguments;
@@ -27,7 +27,8 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if [&arguments.record, &arguments.profile].iter().all(|it| is_input(it.as_deref())) {
         bail!("the record and the profile cannot both be standard input; name a file for one");
     }
-    let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    let (path, mut record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    keep_usable_nodes(&mut record);
     if let Some(device) = &arguments.device {
         return for_device(arguments, &record, device);
     }
@@ -208,6 +209,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
             Ok(Tried::Compared(verification))
         }
         Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),
+        Err(Ended::Interrupted(signal)) => Ok(Tried::Ended(ExitStatus::Interrupted(signal))),
         Err(Ended::NotLaunched(why)) => bail!("the program was not started: {why}"),
         Err(Ended::Unknown(error)) => Err(error),
     }

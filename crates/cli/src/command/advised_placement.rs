@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use nearfar_advise::{Advice, Candidate, Demand, Pattern, Ranking, advise};
 use nearfar_document::printable;
-use nearfar_machine::CpuSet;
+use nearfar_machine::{CpuSet, NodeSet};
 use nearfar_model::RecordFigures;
 use nearfar_place::Placement;
 use nearfar_record::{Executor, Record};
@@ -27,9 +27,10 @@ pub fn advised_placement(
     demand: &Demand,
     is_quiet: bool,
 ) -> anyhow::Result<AdvisedPlacement> {
-    let (path, record) = record_file::read_named_or_newest(named)
+    let (path, mut record) = record_file::read_named_or_newest(named)
         .context("--placement auto takes its advice from a record of this machine")?;
     refuse_elsewhere(&path, &record)?;
+    keep_usable_nodes(&mut record);
     let advice = advise(&RecordFigures::new(&record), demand)?;
     let best = match &advice {
         Advice::OneNode(_) => None,
@@ -52,6 +53,23 @@ pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
         bail!("{} is of a simulated machine: it says nothing of this one", path.display());
     }
     record_continuation::refuse_another_fingerprint(path, record, &live_machine::read()?)
+}
+
+/// Of a record of this machine, leaves the nodes on which this process may have pages: a cpuset may have
+/// fewer than what measured.
+pub fn keep_usable_nodes(record: &mut Record) {
+    let Ok(live) = live_machine::read() else { return };
+    let header = &mut record.header;
+    let is_here =
+        header.executor != Executor::Simulated && header.fingerprint == live.fingerprint();
+    let all: NodeSet = header.machine.nodes.iter().map(|node| node.os_index).collect();
+    let measured = &header.machine.allowed_nodes;
+    let measured = if measured.is_empty() { &all } else { measured };
+    let usable = live.allowed_nodes.intersection(measured);
+    if is_here && !usable.is_empty() && usable != *measured {
+        output::note(&format!("nearfar: this process may have pages on nodes {usable} alone"));
+        header.machine.allowed_nodes = usable;
+    }
 }
 
 /// The best that gains more than the model can be wrong, for a program of one process: one with

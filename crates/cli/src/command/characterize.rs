@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use nearfar_document::{DryRun, KernelList, MeasuredRecord, PlannedExperiment, Room};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
@@ -15,6 +15,7 @@ use nearfar_measure::{
 };
 use nearfar_record::{
     Absence, Appended, Executor as ExecutorKind, Experiment, Header, Inputs, Record, RecordWriter,
+    WriteError,
 };
 use nearfar_units::{Bytes, format_duration};
 
@@ -71,7 +72,14 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     } else if to_stdout {
         RecordWriter::stdout()
     } else {
-        RecordWriter::create(&path, arguments.force)?
+        RecordWriter::create(&path, arguments.force).map_err(|why| match why {
+            WriteError::Exists(path) => anyhow!(
+                "{} exists already; go on with it by --resume, overwrite it by --force, or choose \
+                 another file with --out",
+                path.display()
+            ),
+            why => why.into(),
+        })?
     };
     // When memory runs out, this process and not its neighbours is to go. Without
     // the right to say so nothing changes.

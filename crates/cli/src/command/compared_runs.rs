@@ -15,6 +15,8 @@ use crate::output;
 pub(super) enum Ended {
     /// The program ended with this status, which is said.
     Failed(u8),
+    /// This signal asked for an end.
+    Interrupted(i32),
     /// It did not start.
     NotLaunched(NotLaunched),
     /// Something else failed.
@@ -50,6 +52,9 @@ pub(super) fn compare(
         let watched = start_watched(&mut command, binding, steering, placed.may_lose, &awaited)
             .map_err(Ended::NotLaunched)?;
         let outcome = watch(watched, &awaited).context("cannot wait for the program")?;
+        if let Some(signal) = outcome.told_to_end {
+            return Err(Ended::Interrupted(signal));
+        }
         if !outcome.status.success() {
             return Err(Ended::Failed(status_number(outcome.status)));
         }
@@ -64,6 +69,9 @@ pub(super) fn compare(
             "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
              without --verify to see what it says"
         ));
+    }
+    if let Err(Ended::Interrupted(_)) = verified {
+        output::note("nearfar: interrupted: nothing is compared");
     }
     let verification = verified?.context("the program took no time")?;
     Ok((last.context("the program did not run under the placement")?, verification))

@@ -1,5 +1,6 @@
 //! `profile`: where a program's memory is, where it runs, how much it moves.
 
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
@@ -12,7 +13,7 @@ use nearfar_model::{
 };
 use nearfar_place::{NotRun, ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{AnyProfile, ClassShares, Profile, ProgramProfile, Record};
-use nearfar_sys::WritableFile;
+use nearfar_sys::{WritableFile, may_look_into};
 
 use super::pressure::{self, Shares};
 use super::run::{command_of, status_number, status_of_start};
@@ -41,6 +42,13 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
         (_, Some(pid)) if !Path::new(&format!("/proc/{pid}")).exists() => {
             bail!("there is no process {pid}; `nearfar ps` and `pgrep NAME` tell numbers")
         }
+        (_, Some(pid)) if is_foreign(pid) => {
+            output::say(&format!(
+                "nearfar: process {pid} belongs to another user, or is protected from its own: only root \
+                 may look into it; try `sudo nearfar profile --pid {pid}`"
+            ));
+            return Ok(ExitStatus::Refused);
+        }
         (_, Some(pid)) => {
             let machine = live_machine::read()?;
             profile_process(pid, &origin(&machine), arguments.seconds)
@@ -51,6 +59,11 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
     output::answer(arguments.form(), &profile, || profile_answer(&profile))
+}
+
+fn is_foreign(pid: u32) -> bool {
+    let looked = may_look_into(Path::new("/"), pid);
+    looked.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// The program in turns alone and beside threads that load its memory.

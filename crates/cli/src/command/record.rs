@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use nearfar_document::ScrubbedRecord;
-use nearfar_record::{RecordWriter, WriteError, scrub_record};
+use nearfar_record::{RecordWriter, scrub_record};
 
 use crate::args::{RecordCommand, RecordScrubArguments};
 use crate::exit_status::ExitStatus;
@@ -27,14 +27,7 @@ fn scrub(arguments: &RecordScrubArguments) -> anyhow::Result<ExitStatus> {
     }
     record_file::refuse_replacing(path, out, "--out")?;
     let (lines, removed) = scrub_record(&record).with_context(|| path.display().to_string())?;
-    let mut writer = RecordWriter::create(out, arguments.force).map_err(|why| match why {
-        // Nothing resumes a copy.
-        WriteError::Exists(path) => anyhow!(
-            "{} exists already; overwrite it by --force, or choose another file with --out",
-            path.display()
-        ),
-        why => why.into(),
-    })?;
+    let mut writer = RecordWriter::create(out, arguments.force)?;
     lines.iter().try_for_each(|line| writer.write(line))?;
     writer.close()?;
     // Nothing is given away that nobody can read.

@@ -59,6 +59,7 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
                 Ok(if is_slower { ExitStatus::CheckFailed } else { ExitStatus::Done })
             }
             Err(Ended::Failed(status)) => Ok(ExitStatus::OfProgram(status)),
+            Err(Ended::Interrupted(signal)) => Ok(ExitStatus::Interrupted(signal)),
             Err(Ended::NotLaunched(why)) => told.not_launched(report, &arguments.command, why),
             Err(Ended::Unknown(error)) => Err(error),
         };
@@ -258,7 +259,14 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
                      or name the placement in place of auto"
                 ),
                 (Some(own), _) => Some(own),
-                (None, advised) => advised,
+                // A cpuset may leave a part of those that were measured.
+                (None, Some(advised)) => Usable::of_this_process()
+                    .cpus
+                    .ok()
+                    .map(|usable| usable.intersection(&advised))
+                    .filter(|usable| !usable.is_empty())
+                    .or(Some(advised)),
+                (None, None) => None,
             };
             Ok(Chosen { placement: advised.placement, cpus, note: None })
         }
@@ -287,7 +295,13 @@ impl Told {
     /// touch the program's status.
     fn say(&mut self, report: RunReport, is_asked: bool) {
         match self.file.take() {
-            Some(file) => file.write(&report),
+            Some(file) => {
+                file.write(&report);
+                // The verdict is what was asked for.
+                if report.verification.is_some() {
+                    output::say_answer(&run_answer(&report), self.is_full);
+                }
+            }
             None if is_asked => output::say_answer(&run_answer(&report), self.is_full),
             None => {}
         }

@@ -359,7 +359,9 @@ fn a_placement_is_verified_by_running_in_turns() {
     let file = folder.path().join("run.json");
     let option = format!("--report={}", file.display());
     let options = ["--verify", "--placement", "interleave", &option];
-    let status = run(&options, &["sh", "-c", &script]).status.code();
+    let output = run(&options, &["sh", "-c", &script]);
+    let status = output.status.code();
+    assert!(text(&output.stderr).contains("rounds, 95 %"), "{}", text(&output.stderr));
     let told: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     hold(&told);
     let found = &told["verification"];
@@ -374,4 +376,21 @@ fn a_placement_is_verified_by_running_in_turns() {
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty());
     assert!(text(&output.stderr).contains("without --verify"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_signal_ends_verifying_whatever_the_program_makes_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs");
+    for (ending, status) in [("exit 0", 143), ("exit 7", 143)] {
+        let script = format!(
+            "echo run >>'{}'; trap '{ending}' TERM; kill -TERM $PPID; while :; do sleep 0.01; done",
+            path.display()
+        );
+        fs::write(&path, "").unwrap();
+        let output = run(&["--verify"], &["sh", "-c", &script]);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("nothing is compared"), "{}", text(&output.stderr));
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
+    }
 }

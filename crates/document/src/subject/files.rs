@@ -67,6 +67,7 @@ fn sentence(list: &FileList) -> String {
     let in_memory: u64 =
         list.files.iter().filter_map(|it| Some(it.in_memory.as_ref()?.bytes())).sum();
     let files = count(list.files.len(), "file");
+    let is_known = list.files.iter().all(|file| file.in_memory.is_some());
     if list.files.is_empty() {
         return "There is no file below what was named.".into();
     }
@@ -80,7 +81,9 @@ fn sentence(list: &FileList) -> String {
         Some(placement) if changed > 0 => {
             format!("{placement}: {off} of {files} not wholly where it was asked for.")
         }
-        Some(_) if in_memory == 0 => format!("Nothing of {files} is in memory: nothing to place."),
+        Some(_) if in_memory == 0 && is_known => {
+            format!("Nothing of {files} is in memory: nothing to place.")
+        }
         None if changed > 0 => {
             let before = changes.flat_map(|change| change.before_bytes_by_node.values()).sum();
             // Of others nothing was dropped, and somebody may have read some again.
@@ -92,7 +95,7 @@ fn sentence(list: &FileList) -> String {
                 Bytes(before)
             )
         }
-        _ if in_memory == 0 => match list.files.iter().all(|file| file.in_memory.is_some()) {
+        _ if in_memory == 0 => match is_known {
             true => format!("Nothing of {files} is in memory."),
             false => format!("What of {files} is in memory is not known."),
         },

@@ -35,12 +35,19 @@ fn sentence(moved: &MovedProcess) -> String {
     let who = format!("{}: process {} ({program})", moved.placement, moved.pid);
     let all = Bytes(moved.bytes());
     match (moved.undone, moved.astray_share()) {
+        (Some(_), _) if moved.before_bytes_by_node.is_none() => {
+            format!("{who}: interrupted before anything was moved.")
+        }
         (Some(undone), _) => format!("{who}: interrupted; {undone}."),
         (None, None) => format!("{who}: it has no memory that other processes do not map too."),
         (None, Some(_)) if moved.is_as_asked() && moved.moved_bytes == 0 => {
             format!("{who}: nothing to move, its {all} are where they were asked for.")
         }
         (None, Some(share)) if moved.is_as_asked() => match moved.astray_bytes {
+            0 if moved.shared_bytes > moved.bytes() => format!(
+                "{who}: {all} of its own are where they were asked for; {} are not only its own.",
+                Bytes(moved.shared_bytes)
+            ),
             0 => format!("{who}: all of its memory is where it was asked for, {all}."),
             _ => format!(
                 "{who}: its memory is where it was asked for, {all} but {}.",
@@ -88,7 +95,10 @@ fn lines(moved: &MovedProcess) -> Vec<String> {
         lines.push(format!("{} given the placement's CPUs", count(moved.threads, "thread")));
     }
     if moved.shared_bytes > 0 {
-        lines.push(format!("{} stayed: other processes map it too", Bytes(moved.shared_bytes)));
+        lines.push(format!(
+            "{} stayed: other processes map it too (children that share its pages, say)",
+            Bytes(moved.shared_bytes)
+        ));
     }
     if let Some(bytes) = moved.swapped_bytes.filter(|&bytes| bytes > 0) {
         lines.push(format!("{} is swapped out, on no node, and was not moved", Bytes(bytes)));
@@ -185,6 +195,17 @@ mod tests {
                 && said.contains("one memory node")
         );
         assert!(!said.contains("moved at") && !said.contains("nearfar ps"), "{said}");
+    }
+
+    #[test]
+    fn memory_that_is_mostly_of_others_too_is_told_first() {
+        let shared = MovedProcess { shared_bytes: 44 << 30, ..moved() };
+        let said = text(&shared, 2);
+        let first = "8 GiB of its own are where they were asked for; 44 GiB are not only its own.";
+        assert!(said.contains(first), "{said}");
+        let undone = Some(UndoneMove::default());
+        let early = MovedProcess { undone, before_bytes_by_node: None, ..moved() };
+        assert!(text(&early, 2).contains("interrupted before anything was moved."));
     }
 
     #[test]

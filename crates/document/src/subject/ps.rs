@@ -22,7 +22,10 @@ const NAMED_NODES: usize = 2;
 pub fn process_list_answer(list: &ProcessList) -> Answer {
     let mut answer = Answer::saying(sentence(list));
     if !list.processes.is_empty() {
-        answer = answer.and_table(processes(&list.processes), FIRST_PROCESSES);
+        for (shown, nodes) in [(Shown::First, NAMED_NODES), (Shown::Full, usize::MAX)] {
+            let table = processes(&list.processes, nodes);
+            answer = answer.and(shown, Part::Table { table, first_rows: FIRST_PROCESSES });
+        }
     }
     if list.far > 0 {
         let of = |shown, processes: &[ListedProcess]| {
@@ -69,7 +72,7 @@ fn sentence(list: &ProcessList) -> String {
     }
 }
 
-fn processes(listed: &[ListedProcess]) -> Table {
+fn processes(listed: &[ListedProcess], nodes: usize) -> Table {
     let columns = ["PID", "user", "far", "of all", "memory by node", "on nodes", "program"];
     let row = |process: &ListedProcess| {
         let far: u64 = process.far_bytes_by_node.values().sum();
@@ -78,7 +81,7 @@ fn processes(listed: &[ListedProcess]) -> Table {
             Cell::text(shortened(&process.user, 8)),
             if far > 0 { Cell::text(Bytes(far)) } else { Cell::Empty },
             if far > 0 { Cell::text(percent_words(process.far_share)) } else { Cell::Empty },
-            Cell::text(memory(&process.bytes_by_node)),
+            Cell::text(memory(&process.bytes_by_node, nodes)),
             Cell::text(&process.running_on),
             Cell::text(program(process)),
         ]
@@ -86,14 +89,14 @@ fn processes(listed: &[ListedProcess]) -> Table {
     Table::new("", columns.map(Column::words), listed.iter().map(row))
 }
 
-/// The nodes with most of it, and how much.
-fn memory(by_node: &BTreeMap<u32, u64>) -> String {
+/// So many of the nodes with most of it, and how much.
+fn memory(by_node: &BTreeMap<u32, u64>, most: usize) -> String {
     let all = by_node.values().map(|&bytes| bytes as f64).sum::<f64>();
     let mut nodes: Vec<(u32, u64)> = by_node.iter().map(|(&node, &bytes)| (node, bytes)).collect();
     nodes.sort_by_key(|&(node, bytes)| (Reverse(bytes), node));
     let of = |&(node, bytes): &(u32, u64)| format!("{node}: {:.0} %", 100.0 * bytes as f64 / all);
-    let named: Vec<String> = nodes.iter().take(NAMED_NODES).map(of).collect();
-    named.join(", ")
+    let named: Vec<String> = nodes.iter().take(most).map(of).collect();
+    named.join(", ") + if nodes.len() > most { " .." } else { "" }
 }
 
 /// With a plus sign for what does not fit, as ps(1) has it.
@@ -108,7 +111,7 @@ fn shortened(word: &str, most: usize) -> String {
 fn program(process: &ListedProcess) -> String {
     let path = process.command.first().map_or("", String::as_str);
     let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path);
-    shortened(name, 14)
+    shortened(name, 13)
 }
 
 /// The commands that mend a process; with all, its own too.
@@ -124,7 +127,7 @@ fn mending(process: &ListedProcess, all: bool) -> Vec<Part> {
         let command = excerpt_of(&process.command.join(" "), 400);
         let cpus = (&process.cpus_last, &process.cpus_allowed);
         let threads = count(process.threads, "thread");
-        let ran = format!("{command}, {threads}, last on CPUs {} of {} allowed", cpus.0, cpus.1);
+        let ran = format!("{command}, {threads}, last on CPUs {}, may use {}", cpus.0, cpus.1);
         Part::words(pid.clone(), ran)
     });
     let first = if all { " ".repeat(pid.len()) } else { pid.clone() };
@@ -253,7 +256,9 @@ mod tests {
         let long = first.lines().filter(|line| line.chars().count() > 80).count();
         assert!(long == 0 && first.lines().count() <= 40, "{first}");
         assert!(first.starts_with("100 of 200 processes have "), "{first}");
+        assert!(first.contains("1: 96 %, 0: 3 % .."), "{first}");
         let full = answer.text(Room { width: 80, full: true });
+        assert!(full.contains("1: 96 %, 0: 3 %, 7: 1 %") && !full.contains("% .."), "{full}");
         for pid in 4_000_001..=4_000_100 {
             assert!(full.contains(&format!("`taskset -a -c -p 0-3 {pid}`")), "{pid}: {full}");
         }

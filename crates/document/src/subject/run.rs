@@ -137,11 +137,16 @@ fn shared_words(kind: SharedKind) -> &'static str {
 }
 
 fn threads(report: &RunReport) -> Option<String> {
-    let seen: CpuSet = report.threads.iter().flat_map(|thread| thread.cpus_seen.iter()).collect();
-    let all = report.threads.len() + report.threads_unlisted;
     // One that never ran while it was looked at was on none.
-    let at = if seen.is_empty() { String::new() } else { format!(" on CPUs {seen}") };
-    (all > 0).then(|| format!("{} seen{at}", count(all, "thread")))
+    let placed = || report.threads.iter().filter(|thread| !thread.cpus_seen.is_empty());
+    let cpus: CpuSet = placed().flat_map(|thread| thread.cpus_seen.iter()).collect();
+    let all = report.threads.len() + report.threads_unlisted;
+    let of = match placed().count() {
+        0 => String::new(),
+        placed if placed == report.threads.len() => format!(" on CPUs {cpus}"),
+        placed => format!(", {placed} of them on CPUs {cpus}"),
+    };
+    (all > 0).then(|| format!("{} seen{of}", count(all, "thread")))
 }
 
 fn memory_table(memory: &ReportedMemory) -> Table {

@@ -46,7 +46,8 @@ pub(crate) fn access_shares(
         .iter()
         .filter(|((initiator, node), _)| is_local(*initiator, *node))
         .map(|it| it.1)
-        .sum();
+        // A sum of nothing is -0.
+        .fold(0.0, |sum, it| sum + it);
     let of_total = |sums: BTreeMap<u32, f64>| {
         sums.into_iter().map(|(key, sum)| (key, (sum / total).min(1.0))).collect()
     };

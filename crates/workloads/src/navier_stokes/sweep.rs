@@ -23,9 +23,6 @@ const LANES: usize = 2;
 /// Of a cell: its own block, and those of the neighbours along x, y and z that it waits for.
 const BLOCKS: usize = 4;
 
-/// The numbers of these.
-const NUMBERS: usize = BLOCKS * 5 * 5;
-
 /// The blocks of a cell.
 pub type CellBlocks = [[Cell; 5]; BLOCKS];
 
@@ -268,18 +265,17 @@ impl<'a> Sweep<'a> {
         for (step, kept) in (1..n - 2 + L).zip(of_steps_mut::<L>(blocks)) {
             let here = self.places::<BACK, L>(step);
             let state = self.state(origin, here);
-            let (euler, viscous, diffusion) = z;
-            let behind = self.state(behind_origin, here).point();
-            let of_z = behind.block::<2>(euler, viscous, diffusion);
+            let [own, of_x, of_y, of_z] = kept;
+            keep(&state.point().diagonal_block(&self.factors), own);
+            let (euler, viscous, diffusion) = x;
+            keep(&before.point().block::<0>(euler, viscous, diffusion), of_x);
             let (euler, viscous, diffusion) = y;
             let first = self.state(beside_origin, [along::<BACK>(n, step)]);
-            let of_y = before.beside(first).point().block::<1>(euler, viscous, diffusion);
-            let (euler, viscous, diffusion) = x;
-            let of_x = before.point().block::<0>(euler, viscous, diffusion);
-            let own = state.point().diagonal_block(&self.factors);
-            for (block, kept) in [own, of_x, of_y, of_z].iter().zip(kept.chunks_exact_mut(25)) {
-                kept.iter_mut().zip(block.as_flattened()).for_each(|(kept, it)| *kept = it.0);
-            }
+            let beside = before.beside(first).point();
+            keep(&beside.block::<1>(euler, viscous, diffusion), of_y);
+            let (euler, viscous, diffusion) = z;
+            let behind = self.state(behind_origin, here).point();
+            keep(&behind.block::<2>(euler, viscous, diffusion), of_z);
             before = state;
         }
     }
@@ -295,15 +291,15 @@ impl<'a> Sweep<'a> {
         let mut change_before: Vector<L> = [Wide::ZERO; 5];
         for (step, kept) in (1..n - 2 + L).zip(of_steps::<L>(blocks)) {
             let here = self.places::<BACK, L>(step);
-            let [mut own_block, of_x, of_y, of_z] =
-                [0, 1, 2, 3].map(|at| -> Block<L> { block_of(kept, at) });
+            let [own_block, of_x, of_y, of_z] = kept;
+            let mut own_block = block_of(own_block);
             factor(&mut own_block);
             let own = load(cells, 0, here);
             let mut r = if BACK { [Wide::ZERO; 5] } else { own };
-            subtract_product::<2, L>(&mut r, &of_z, &load(behind, 0, here));
+            subtract_product::<2, L>(&mut r, &block_of(of_z), &load(behind, 0, here));
             let first = load(beside_them, 0, [along::<BACK>(n, step)]);
-            subtract_product::<1, L>(&mut r, &of_y, &beside(first, change_before));
-            subtract_product::<0, L>(&mut r, &of_x, &change_before);
+            subtract_product::<1, L>(&mut r, &block_of(of_y), &beside(first, change_before));
+            subtract_product::<0, L>(&mut r, &block_of(of_x), &change_before);
             solve(&own_block, &mut r);
             if BACK {
                 r.iter_mut().zip(own).for_each(|(r, own)| *r += own);
@@ -325,20 +321,31 @@ fn along<const BACK: bool>(n: usize, step: usize) -> usize {
     if BACK { n - 1 - step } else { step }
 }
 
-/// The blocks of each step, number by number, of the rows side by side.
-fn of_steps<const L: usize>(blocks: &[CellBlocks]) -> impl Iterator<Item = &[[f64; L]; NUMBERS]> {
+/// A block as it is kept, of rows side by side.
+type Kept<const L: usize> = [[f64; L]; 25];
+
+/// The blocks of each step.
+fn of_steps<const L: usize>(blocks: &[CellBlocks]) -> impl Iterator<Item = &[Kept<L>; BLOCKS]> {
     let numbers = blocks.as_flattened().as_flattened().as_flattened();
-    numbers.as_chunks::<L>().0.as_chunks::<NUMBERS>().0.iter()
+    numbers.as_chunks::<L>().0.as_chunks::<25>().0.as_chunks::<BLOCKS>().0.iter()
 }
 
 fn of_steps_mut<const L: usize>(
     blocks: &mut [CellBlocks],
-) -> impl Iterator<Item = &mut [[f64; L]; NUMBERS]> {
+) -> impl Iterator<Item = &mut [Kept<L>; BLOCKS]> {
     let numbers = blocks.as_flattened_mut().as_flattened_mut().as_flattened_mut();
-    numbers.as_chunks_mut::<L>().0.as_chunks_mut::<NUMBERS>().0.iter_mut()
+    let kept = numbers.as_chunks_mut::<L>().0.as_chunks_mut::<25>().0;
+    kept.as_chunks_mut::<BLOCKS>().0.iter_mut()
 }
 
 #[inline(always)]
-fn block_of<const L: usize>(numbers: &[[f64; L]; NUMBERS], at: usize) -> Block<L> {
-    std::array::from_fn(|column| wide::vector(|m| Wide(numbers[(at * 5 + column) * 5 + m])))
+fn keep<const L: usize>(block: &Block<L>, kept: &mut Kept<L>) {
+    kept.iter_mut().zip(block.as_flattened()).for_each(|(kept, it)| *kept = it.0);
+}
+
+#[inline(always)]
+fn block_of<const L: usize>(kept: &Kept<L>) -> Block<L> {
+    let mut block = [[Wide::ZERO; 5]; 5];
+    block.as_flattened_mut().iter_mut().zip(kept).for_each(|(it, kept)| *it = Wide(*kept));
+    block
 }
