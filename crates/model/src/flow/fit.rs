@@ -2,8 +2,11 @@
 //! been predicted as.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 use nearfar_flow::{Capacities, Flows, Part};
+use nearfar_record::Experiment;
 use nearfar_stats::{Fit, FitRule, Loss, fit_with_derivatives, solve_least_squares};
 
 use super::case::{FlowCase, FlowLayout};
@@ -46,6 +49,8 @@ pub struct FittedFlow {
     pub has_converged: bool,
     /// What is fitted of all parameters, p and gamma last.
     pub(crate) at: Vec<f64>,
+    /// Of every residual by how much more than its noise its experiment's scatter, at least 1.
+    pub(crate) widths: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,7 +86,7 @@ pub(crate) struct Problem<'a> {
     /// Where all cases were found last.
     found_at: RefCell<Option<Vec<f64>>>,
     /// What is added to the residuals; of those beyond nothing.
-    offsets: Vec<f64>,
+    pub offsets: Vec<f64>,
 }
 
 impl<'a> Problem<'a> {
@@ -92,6 +97,28 @@ impl<'a> Problem<'a> {
         let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
         let starts = RefCell::new(cases.iter().map(|_| None).collect());
         Some(Self { parameters, positions, cases, starts, found_at: RefCell::default(), offsets })
+    }
+
+    /// How many were measured of all cases.
+    pub fn streams(&self) -> usize {
+        self.cases.iter().map(|case| case.streams.len()).sum()
+    }
+
+    /// The law may fit the cases of one experiment and not of another.
+    fn widths(&self, residuals: &[f64]) -> Vec<f64> {
+        let of_rows =
+            || self.cases.iter().flat_map(|case| repeat_n(case.experiment, case.streams.len()));
+        let mut sums: BTreeMap<Experiment, (f64, f64)> = BTreeMap::new();
+        for (experiment, residual) in of_rows().zip(residuals) {
+            let (squares, count) = sums.entry(experiment).or_default();
+            (*squares, *count) = (*squares + residual * residual, *count + 1.0);
+        }
+        let width = |experiment| {
+            let (squares, count): (f64, f64) = sums[&experiment];
+            (squares / count).sqrt().max(1.0)
+        };
+        let priors = residuals.len() - self.streams();
+        of_rows().map(width).chain(repeat_n(1.0, priors)).collect()
     }
 
     pub fn fit(&self, start: &[f64], most_steps: u32, tolerance: f64) -> Option<Fit> {
@@ -141,7 +168,7 @@ impl<'a> Problem<'a> {
     fn derivatives(&self, at: &[f64]) -> Option<Vec<Vec<f64>>> {
         let capacities = self.parameters.capacities(at);
         let all = &self.parameters.all;
-        let streams: usize = self.cases.iter().map(|case| case.streams.len()).sum();
+        let streams = self.streams();
         let mut columns = vec![vec![0.0; streams + all.len()]; all.len()];
         for (index, parameter) in all.iter().enumerate() {
             columns[index][streams + index] = 1.0 / parameter.prior_deviation();
@@ -214,6 +241,7 @@ impl<'a> Problem<'a> {
             not_foretold,
             has_converged: fit.has_converged,
             at: at.clone(),
+            widths: self.widths(&fit.residuals),
         })
     }
 }

@@ -1,11 +1,12 @@
 //! Machines that a fit leaves possible beside the most likely one.
 //!
 //! ```text
-//! x' = argmin  sum over residuals of Huber(r(x) + z)
+//! x' = argmin  sum over residuals of Huber(r(x) + s z)
 //! ```
 //!
-//! with r what cases and priors are off, each in units of its standard deviation, and z independent
-//! standard normal values: the machine that is most likely where every figure and every prior had been as
+//! with r what cases and priors are off, each in units of its standard deviation, z independent
+//! standard normal values, and s by how much more than their noise the cases of an experiment scatter, at
+//! least 1 (of priors 1): the machine that is most likely where every figure and every prior had been as
 //! much beside what it is as it can be (randomised maximum a posteriori; Bardsley and others, SIAM Journal on
 //! Scientific Computing 36, 2014). What cases tell of several parameters together moves together; what no
 //! case fills moves up as far as its prior lets it and down no further than what was moved over it, which
@@ -39,11 +40,10 @@ impl FittedFlow {
         &self,
         layout: &FlowLayout,
         cases: &[FlowCase],
-        normal: impl FnMut() -> f64,
+        mut normal: impl FnMut() -> f64,
     ) -> Option<Capacities> {
-        let count = cases.iter().map(|it| it.streams.len()).sum::<usize>() + self.at.len();
-        let offsets = std::iter::repeat_with(normal).take(count).collect();
-        let problem = Problem::new(layout, cases, offsets)?;
+        let mut problem = Problem::new(layout, cases, Vec::new())?;
+        problem.offsets = self.widths.iter().map(|width| width * normal()).collect();
         let fit = problem.fit(&self.at, MOST_STEPS, TOLERANCE)?;
         Some(problem.parameters.capacities(&fit.parameters))
     }

@@ -49,6 +49,8 @@ const EXPECTED: [(f64, f64); 6] =
 const FAR: f64 = 3.0;
 const DRAWS: usize = 60;
 const SEED: u64 = 1;
+/// A capacity begins this much above what was seen to cross.
+const ABOVE_USED: f64 = 1.02;
 /// Parameters beyond this are none of a program.
 const LARGEST: f64 = 12.0;
 
@@ -69,8 +71,9 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
     let capacity = law.capacity(1.0).or_else(|| law.shares.last().map(|it| it.capacity))?;
     let form = Form { law, alone_seconds, capacity, runs, expected: EXPECTED };
     let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
+    let most_used = most_used(runs, law).ln().max(EXPECTED[5].0);
     let starts = starts.map(|[core, wait, transfer]| {
-        [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, EXPECTED[5].0]
+        [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, most_used]
     });
     let fits = starts.iter().filter_map(|start| form.fit(start));
     let (best, _) = fits.min_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -98,6 +101,16 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
     let drawn =
         drawn_residuals(&normal_errors(), DRAWS, SEED).into_iter().filter_map(redraw).collect();
     Some(FittedProgram { parts, drawn, misfit })
+}
+
+/// Where the capacity's ratio begins, so that every run has a time: what crossed beside the program / what the
+/// curves carry, and some more. The curves may be of a slower hour.
+fn most_used(runs: &[MemoryRun], law: &LatencyLaw) -> f64 {
+    let memory = MemoryLaw { law, capacity_ratio: 1.0 };
+    let used = runs
+        .iter()
+        .filter_map(|run| Some(run.beside.traffic / memory.capacity(run.beside.read_share)?));
+    ABOVE_USED * used.fold(0.0, f64::max)
 }
 
 /// Errors of standard deviation 1, to be drawn from.

@@ -52,6 +52,19 @@ fn a_program_that_computes_is_found_and_takes_as_long_anywhere() {
     assert!((at(&found, 300.0) / 2.0 - 1.0).abs() < 0.10, "{:?}", found.parts);
 }
 
+/// Loads moved more beside the program than the curves, of a slower hour, can carry.
+#[test]
+fn a_program_beside_more_than_its_curves_carry_has_a_time() {
+    let mut runs = runs(2.0, 2e5, 1e8);
+    for run in &mut runs {
+        run.beside.traffic *= 1.4;
+        run.before = run.before.map(|(before, error)| (1.4 * before, error));
+    }
+    let found = fit_program(&runs, &family(100.0)).unwrap();
+    assert!(found.parts.capacity_ratio > 1.12, "{:?}", found.parts);
+    assert!(found.parts.core_seconds > 1.7, "{:?}", found.parts);
+}
+
 /// Without counters: by what the streams beside it lose.
 #[test]
 fn its_traffic_shows_in_what_streams_lose() {
