@@ -419,8 +419,8 @@ impl Watch {
         }
         if self.is_bound && status.signal() == Some(libc::SIGKILL) {
             notes.push(
-                "SIGKILL has ended it: the kernel's, where the nodes of bind:NODES are full (dmesg tells; \
-                 preferred:NODE goes on elsewhere) or a limit on memory is reached, or somebody's"
+                "SIGKILL has ended it: the kernel sends it where the nodes of bind:NODES are full (dmesg \
+                 tells; preferred:NODE goes on elsewhere) or a limit on memory is reached, and people do"
                     .into(),
             );
         }

@@ -11,7 +11,7 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_measure::native::Turn;
 use nearfar_sys::{
     Errno, HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
-    move_process_pages, process_pages,
+    move_process_pages, process_pages, task_state,
 };
 use serde::Serialize;
 
@@ -115,14 +115,10 @@ impl MovedWeights {
                     let without_room = found.left.get(&Some(Errno(libc::ENOMEM)));
                     self.without_room += without_room.copied().unwrap_or_default();
                 }
-                // What has ended meanwhile, or become another program, refuses nothing: the kernel then
-                // says EINVAL, as of a process without memory.
-                Err(refusal) => {
-                    let now = process_pages(Path::new("/"), pid).unwrap_or_default();
-                    if now.iter().any(|it| it.range == Some(range)) {
-                        self.refusal = Some(refusal);
-                    }
-                }
+                // What has ended meanwhile refuses nothing: of a process without memory the kernel says
+                // EINVAL.
+                Err(_) if is_gone(pid) => {}
+                Err(refusal) => self.refusal = Some(refusal),
             }
         }
         self.moved = self.moved.saturating_add(moved);
@@ -167,6 +163,15 @@ impl MovedWeights {
         }
         notes.extend(numa_balancing_note());
         notes
+    }
+}
+
+/// Whether a process has ended, or given up its memory to end.
+fn is_gone(pid: u32) -> bool {
+    let root = Path::new("/");
+    match process_pages(root, pid) {
+        Ok(pages) => pages.is_empty(),
+        Err(_) => task_state(root, pid).is_none_or(|state| state == 'Z'),
     }
 }
 

@@ -58,10 +58,12 @@ pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
 /// Of a record of this machine, leaves the nodes on which this process may have pages: a cpuset may have
 /// fewer than what measured.
 pub fn keep_usable_nodes(record: &mut Record) {
-    let Ok(live) = live_machine::read() else { return };
     let header = &mut record.header;
-    let is_here =
-        header.executor != Executor::Simulated && header.fingerprint == live.fingerprint();
+    if header.executor == Executor::Simulated {
+        return;
+    }
+    let Ok(live) = live_machine::read() else { return };
+    let is_here = header.fingerprint == live.fingerprint();
     let all: NodeSet = header.machine.nodes.iter().map(|node| node.os_index).collect();
     let measured = &header.machine.allowed_nodes;
     let measured = if measured.is_empty() { &all } else { measured };

@@ -382,14 +382,15 @@ fn a_placement_is_verified_by_running_in_turns() {
 fn a_signal_ends_verifying_whatever_the_program_makes_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs");
-    for (ending, status) in [("exit 0", 143), ("exit 7", 143)] {
+    for ending in ["exit 0", "exit 7"] {
         let script = format!(
-            "echo run >>'{}'; trap '{ending}' TERM; kill -TERM $PPID; while :; do sleep 0.01; done",
+            "echo run >>'{}'; trap '{ending}' TERM; kill -TERM $PPID; for i in $(seq 3000); do \
+             sleep 0.01; done",
             path.display()
         );
         fs::write(&path, "").unwrap();
         let output = run(&["--verify"], &["sh", "-c", &script]);
-        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(143), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains("nothing is compared"), "{}", text(&output.stderr));
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
     }
