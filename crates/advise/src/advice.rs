@@ -3,7 +3,8 @@
 //! ```text
 //! gain   = predicted / predicted of the default - 1
 //! worth it: gain >= max(5 %, 2 x model error), by the model that predicts the candidate; or
-//!           a mean gain >= 5 % on 12 machines that the record leaves possible, none of which loses 2.5 %
+//!           a mean gain >= 5 % on 12 machines that the record leaves possible, none of which loses
+//!           2.5 %, or >= 2 % where none loses anything
 //! ```
 //!
 //! Predicted is threads x the slowest thread's rate: what a program with equally divided work

@@ -178,8 +178,8 @@ const LEAST_LOSS: f64 = 0.001;
 
 /// Whether a gain is claimed: the model can tell it (`least_difference`, at least [`LEAST_GAIN`]), or the
 /// machines that the record leaves possible have [`LEAST_GAIN`] on average and none of them loses
-/// [`MOST_TOLERANCE`], or [`LEAST_GAIN_WITHOUT_LOSS`] and none loses anything. The mean error of a model that is far off on
-/// some placements says little of two that it is sure of.
+/// [`MOST_TOLERANCE`], or [`LEAST_GAIN_WITHOUT_LOSS`] and none loses anything. The mean error of a model
+/// that is far off on some placements says little of two that it is sure of.
 pub fn is_claimed(gain: f64, on_possible: &[f64], least_difference: f64) -> bool {
     let most_loss = on_possible.iter().fold(0.0_f64, |most, gain| most.max(-gain));
     let is_enough = mean(on_possible).is_some_and(|mean| {

@@ -89,7 +89,7 @@ fn processes(listed: &[ListedProcess], nodes: usize) -> Table {
     Table::new("", columns.map(Column::words), listed.iter().map(row))
 }
 
-/// So many of the nodes with most of it, and how much.
+/// The nodes that hold most of it, at most this number, each with its share.
 fn memory(by_node: &BTreeMap<u32, u64>, most: usize) -> String {
     let all = by_node.values().map(|&bytes| bytes as f64).sum::<f64>();
     let mut nodes: Vec<(u32, u64)> = by_node.iter().map(|(&node, &bytes)| (node, bytes)).collect();

@@ -71,7 +71,7 @@ pub fn fit_flow(
     cases: &[FlowCase],
     is_left_out: impl Fn(&FlowCase) -> bool,
 ) -> Option<FittedFlow> {
-    let problem = Problem::new(layout, cases, Vec::new())?;
+    let problem = Problem::new(layout, cases)?;
     let fit = problem.fit(&problem.parameters.start, MOST_STEPS, TOLERANCE)?;
     problem.answer(&fit, is_left_out)
 }
@@ -91,12 +91,13 @@ pub(crate) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// `None` where no stream of the first kernel ran alone.
-    pub fn new(layout: &'a FlowLayout, cases: &'a [FlowCase], offsets: Vec<f64>) -> Option<Self> {
+    pub fn new(layout: &'a FlowLayout, cases: &'a [FlowCase]) -> Option<Self> {
         let parameters = Parameters::new(layout, cases)?;
         let known = cases.iter().enumerate().filter(|(_, case)| parameters.knows(case));
         let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
         let starts = RefCell::new(cases.iter().map(|_| None).collect());
-        Some(Self { parameters, positions, cases, starts, found_at: RefCell::default(), offsets })
+        let (found_at, offsets) = (RefCell::default(), Vec::new());
+        Some(Self { parameters, positions, cases, starts, found_at, offsets })
     }
 
     /// How many were measured of all cases.

@@ -42,7 +42,7 @@ impl FittedFlow {
         cases: &[FlowCase],
         mut normal: impl FnMut() -> f64,
     ) -> Option<Capacities> {
-        let mut problem = Problem::new(layout, cases, Vec::new())?;
+        let mut problem = Problem::new(layout, cases)?;
         problem.offsets = self.widths.iter().map(|width| width * normal()).collect();
         let fit = problem.fit(&self.at, MOST_STEPS, TOLERANCE)?;
         Some(problem.parameters.capacities(&fit.parameters))

@@ -57,10 +57,11 @@ impl Lu {
         team: &Team,
         clock: &mut Clock,
     ) {
-        let sweep = Sweep::new(flow.case, flow.u, flow.fields.each_ref().map(|field| &**field));
-        let (planes, change) = (&flow.planes, &mut *flow.change);
-        clock.time("blts", || sweep.forward(planes, change, blocks, team));
-        clock.time("buts", || sweep.backward(planes, change, blocks, team));
+        let fields = flow.fields.each_ref().map(|field| &**field);
+        let sweep = Sweep::new(flow.case, &flow.planes, flow.u, fields);
+        let change = &mut *flow.change;
+        clock.time("blts", || sweep.forward(change, blocks, team));
+        clock.time("buts", || sweep.backward(change, blocks, team));
         let times = 1.0 / (OVER_RELAXATION * (2.0 - OVER_RELAXATION));
         clock.time("add", || flow.add(times, team));
         clock.time("rhs", || flow.right_hand_side(team));

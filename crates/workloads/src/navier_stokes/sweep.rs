@@ -32,16 +32,11 @@ const LOOKS: usize = 1 << 12;
 /// The equations at a state.
 pub struct Sweep<'a> {
     grid: Grid,
+    /// Of each thread, in every plane.
+    rows: &'a [Range<usize>],
     factors: [Factors; 3],
     u: &'a [Cell],
     fields: [&'a [f64]; 2],
-}
-
-/// A thread's rows of a plane: the first and its plane.
-#[derive(Clone, Copy)]
-struct Rows {
-    j: usize,
-    k: usize,
 }
 
 /// What the blocks of a cell are made of, as it lies in memory.
@@ -81,17 +76,18 @@ fn load<const L: usize>(cells: &[Cell], origin: usize, places: [usize; L]) -> Ve
 }
 
 /// Rows that are gone through side by side, in the order of the sweep: the first of them, and how many.
-fn groups<const BACK: bool>(rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
-    let lanes_of = |left: usize| if left < LANES { 1 } else { LANES };
-    let mut left = rows.clone();
+fn groups<const BACK: bool>(mut rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     std::iter::from_fn(move || {
-        let lanes = (!left.is_empty()).then(|| lanes_of(left.len()))?;
-        if BACK {
-            left.end -= lanes;
-            return Some((left.end, lanes));
+        let lanes = if rows.len() < LANES { 1 } else { LANES };
+        if rows.is_empty() {
+            return None;
         }
-        left.start += lanes;
-        Some((left.start - lanes, lanes))
+        if BACK {
+            rows.end -= lanes;
+            return Some((rows.end, lanes));
+        }
+        rows.start += lanes;
+        Some((rows.start - lanes, lanes))
     })
 }
 
@@ -108,41 +104,28 @@ fn wait<T: Copy>(given: &OnceLock<T>) -> T {
 }
 
 impl<'a> Sweep<'a> {
-    pub fn new(case: Case, u: &'a [Cell], fields: [&'a [f64]; 2]) -> Self {
+    pub fn new(
+        case: Case,
+        rows: &'a [Range<usize>],
+        u: &'a [Cell],
+        fields: [&'a [f64]; 2],
+    ) -> Self {
         let factors = [0, 1, 2].map(|direction| case.factors(direction));
-        Self { grid: case.grid, factors, u, fields }
+        Self { grid: case.grid, rows, factors, u, fields }
     }
 
     /// From the first cell to the last: solves the lower triangle. `blocks` has room for those of a plane.
-    pub fn forward(
-        &self,
-        rows: &[Range<usize>],
-        change: &mut [Cell],
-        blocks: &mut [CellBlocks],
-        team: &Team,
-    ) {
-        self.sweep::<false>(rows, change, blocks, team);
+    pub fn forward(&self, change: &mut [Cell], blocks: &mut [CellBlocks], team: &Team) {
+        self.sweep::<false>(change, blocks, team);
     }
 
     /// And back: solves the upper one.
-    pub fn backward(
-        &self,
-        rows: &[Range<usize>],
-        change: &mut [Cell],
-        blocks: &mut [CellBlocks],
-        team: &Team,
-    ) {
-        self.sweep::<true>(rows, change, blocks, team);
+    pub fn backward(&self, change: &mut [Cell], blocks: &mut [CellBlocks], team: &Team) {
+        self.sweep::<true>(change, blocks, team);
     }
 
-    fn sweep<const BACK: bool>(
-        &self,
-        rows: &[Range<usize>],
-        change: &mut [Cell],
-        blocks: &mut [CellBlocks],
-        team: &Team,
-    ) {
-        let grid = self.grid;
+    fn sweep<const BACK: bool>(&self, change: &mut [Cell], blocks: &mut [CellBlocks], team: &Team) {
+        let (grid, rows) = (self.grid, self.rows);
         // Of each thread, by plane, the row that the next thread depends on.
         let done: Vec<Vec<OnceLock<&[Cell]>>> =
             rows.iter().map(|_| (0..grid.n).map(|_| OnceLock::new()).collect()).collect();
@@ -191,9 +174,9 @@ impl<'a> Sweep<'a> {
             let own = blocks.split_off_mut(..lanes * self.grid.row());
             let own = own.unwrap_or_else(|| unreachable!("room for every row"));
             if lanes == LANES {
-                self.make_blocks_of_rows::<BACK, LANES>(Rows { j, k }, own);
+                self.make_blocks_of_rows::<BACK, LANES>([j, k], own);
             } else {
-                self.make_blocks_of_rows::<BACK, 1>(Rows { j, k }, own);
+                self.make_blocks_of_rows::<BACK, 1>([j, k], own);
             }
         }
     }
@@ -246,10 +229,10 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// At the boundary nothing changes: what is made of rows that are not there yet meets zeros.
+    /// From row j of plane k on. At the boundary nothing changes: what is made of rows that are not there yet meets zeros.
     fn make_blocks_of_rows<const BACK: bool, const L: usize>(
         &self,
-        Rows { j, k }: Rows,
+        [j, k]: [usize; 2],
         blocks: &mut [CellBlocks],
     ) {
         let n = self.grid.n;
