@@ -574,6 +574,19 @@ class LoadedPoint:
 
 
 @dataclass(frozen=True)
+class MovedCores:
+    """Samples left out because a hypervisor had their CPUs on other cores than in most."""
+
+    left_out: int
+    of: int
+    """All samples of which the distance is known, these among them."""
+    usual_ns: float
+    """Time of a line in the others, the median, ns."""
+    other_ns: float
+    """The same in those left out, ns."""
+
+
+@dataclass(frozen=True)
 class NumaFactor:
     """An initiator on a node."""
 
@@ -658,6 +671,8 @@ class LatencyModel(Answer):
     """The curves of each initiator and node together."""
     advice: list[LatencyAdvice]
     """What to do."""
+    moved: Optional[MovedCores]
+    """Samples left out because CPUs were on other cores; null where there are none, or nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -4511,6 +4526,10 @@ class PartEstimates:
     """How far core time and waiting overlap: 1 not at all."""
     lines_under_way: Estimate2
     """Lines fetched / those waited for one after the other: how many are under way at a time."""
+    kept_lines: Optional[Estimate2]
+    """Lines more that it waits for, one after the other, where others take a shared cache; null where nothing ran beside it."""
+    half_lost_beside_gb_per_s: Optional[Estimate3]
+    """Reads of others by which half of these are taken; null likewise."""
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ pub fn declared_program(
         memory_node: node,
         cpus,
         runs: Vec::new(),
+        moved: None,
         parts,
         drawn: Vec::new(),
         misfit: 0.0,

@@ -37,6 +37,7 @@ mod machines;
 mod matrix;
 mod memory_modules;
 mod model;
+mod moved_cores;
 mod moved_process;
 pub(crate) mod network;
 mod origin;

@@ -473,6 +473,7 @@ fn sample(case: &Case, sequence: u64, round: u32, window: u32, mut seen: Window)
         actors: seen.actors,
         run: seen.run,
         workload: seen.workload.map(Box::new),
+        cpu_distance: seen.cpu_distance,
         disturbances: seen.disturbances,
     }
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 use nearfar_kernels::Mix;
 use nearfar_machine::HostMemory;
 use nearfar_record::{
-    ActorSample, Case, Chase, CommandRun, Disturbance, Exchange, Executor as ExecutorKind,
-    HandOver, MessageSample, Messages, PageSizes, Proof, Reason, ThreadSample, TrafficMethod,
-    Transfer, TransferSample, WithoutCopy, WorkloadRun,
+    ActorSample, Case, Chase, CommandRun, CpuDistance, Disturbance, Exchange,
+    Executor as ExecutorKind, HandOver, MessageSample, Messages, PageSizes, Proof, Reason,
+    ThreadSample, TrafficMethod, Transfer, TransferSample, WithoutCopy, WorkloadRun,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -46,6 +46,8 @@ pub struct Window {
     pub run: Option<CommandRun>,
     /// What was seen of a workload, where the case runs one; `actors` is empty then.
     pub workload: Option<WorkloadRun>,
+    /// How far two of its CPUs were from each other, where that was looked at.
+    pub cpu_distance: Option<CpuDistance>,
 }
 
 /// Why a case gave no windows.

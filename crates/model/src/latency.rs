@@ -34,7 +34,7 @@ pub use level::LevelLatency;
 pub use numa_factor::{FIRMWARE_ROOM, FactorSpan, NumaFactor};
 pub use prediction::{CurveAnswer, CurveQuestion, PairLatency};
 
-use nearfar_record::{Experiment, Outcome};
+use nearfar_record::{Experiment, MovedCores, Outcome};
 use serde::Serialize;
 
 use crate::chases::{chases, idle_matrix};
@@ -58,6 +58,8 @@ pub struct Latency {
     pub families: Vec<CurveFamily>,
     /// What to do.
     pub advice: Vec<LatencyAdvice>,
+    /// Samples left out because CPUs were on other cores; null where there are none, or nobody looked.
+    pub moved: Option<MovedCores>,
 }
 
 /// The times of an access of a record.
@@ -76,5 +78,6 @@ pub fn latency(figures: &RecordFigures<'_>) -> Result<Latency, Inapplicable> {
     let (curves, families) = curve::curves(machine, &all);
     let advice = advice::advice(&span, &factors, &curves);
     let levels = level::levels(machine, &all, &matrix);
-    Ok(Latency { factors, span, levels, curves, families, advice })
+    let moved = figures.moved();
+    Ok(Latency { factors, span, levels, curves, families, advice, moved })
 }

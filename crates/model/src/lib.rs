@@ -8,6 +8,7 @@ mod class_notes;
 mod class_rule;
 mod classes;
 mod comparison;
+mod core_moves;
 mod cores;
 mod data_access;
 mod device_classes;
@@ -147,9 +148,9 @@ pub use profiled_demand::{
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use program::{
     Beside, BoundBy, BoundShares, DeclaredPhase, FittedProgram, MOST_COPIES, MemoryLaw, MemoryRun,
-    PartEstimates, PlaceTime, ProgramAnswer, ProgramQuestion, RunsBeside, SolvedProgram, bound,
-    declared_parts, fit_profile, fit_program, home_family, load_share, memory_runs,
-    predict_program, pressure_runs, runs_beside, solve, time_at,
+    PartEstimates, PlaceTime, ProgramAnswer, ProgramQuestion, ProgramRuns, RunsBeside,
+    SolvedProgram, bound, declared_parts, fit_profile, fit_program, home_family, load_share,
+    memory_runs, predict_program, pressure_runs, runs_beside, solve, time_at,
 };
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{

@@ -3,6 +3,7 @@
 //! ```text
 //! T = || a, bytes / (B(r) - g) ||_2.5   a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
 //! b = g + n bytes / T                   what crosses beside it and for all n copies of it
+//! lines = exposed + kept (1 - exp(- (reads beside / lost_beside)^2))     bytes likewise
 //! ```
 //!
 //! | symbol | meaning | unit |
@@ -13,6 +14,7 @@
 //! | bytes, r | what crosses to the memory, and the share of reads in all that crosses | bytes, 1 |
 //! | q | how far core time and memory overlap: 1 not at all | 1 |
 //! | g | traffic of others beside it | bytes/s |
+//! | kept, lost_beside | lines more where others' reads take a shared cache, and the reads that take 1 - 1/e | 1, bytes/s |
 //! | t(b, r), B(r) | time of an access and capacity by the family of curves of a pair (`latency/law.rs`) | s, bytes/s |
 //!
 //! Source: ours; core time that overlaps with waiting is that of Eyerman, Eeckhout, Karkhanis and
@@ -38,4 +40,4 @@ pub use law::{Beside, MemoryLaw, SolvedProgram, solve};
 pub use prediction::{
     MOST_COPIES, PlaceTime, ProgramAnswer, ProgramQuestion, home_family, predict_program, time_at,
 };
-pub use runs::{fit_profile, memory_runs, pressure_runs};
+pub use runs::{ProgramRuns, fit_profile, memory_runs, pressure_runs};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nearfar_record::{
-    Absence, Absent, Actor, Aggregate, Case, CaseSummary, Coordinates, Part, Record, Sample,
-    SampleTotals, Work, round_values, summarize,
+    Absence, Absent, Actor, Aggregate, Case, CaseSummary, Coordinates, MovedCores, Part, Record,
+    Sample, SampleTotals, Work, round_values, summarize,
 };
 use nearfar_stats::median;
 use serde::Serialize;
@@ -69,6 +69,11 @@ impl<'a> RecordFigures<'a> {
 
     pub fn evidence(&self) -> &Evidence {
         self.samples.evidence()
+    }
+
+    /// Samples that are left out because CPUs were on other cores; `None` where there are none.
+    pub fn moved(&self) -> Option<MovedCores> {
+        self.samples.moved()
     }
 
     /// Cases that have coordinates of a kind, in the order of the plan, once for each such

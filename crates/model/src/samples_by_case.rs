@@ -1,11 +1,14 @@
 //! The samples of a record by case, what their threads did added up, and what proves where their
-//! pages were.
+//! pages were. Those of other cores than usual are left out.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
+use nearfar_record::{
+    CaseSummary, MovedCores, Part, Record, Sample, SampleTotals, Work, summarize,
+};
 
+use crate::core_moves::CoreMoves;
 use crate::cores::by_all_cores;
 use crate::evidence::{Arrays, Evidence, Weighing};
 
@@ -14,6 +17,7 @@ use crate::evidence::{Arrays, Evidence, Weighing};
 pub(crate) struct SamplesByCase<'a> {
     cases: HashMap<&'a str, OfCase<'a>>,
     evidence: Evidence,
+    moved: Option<MovedCores>,
 }
 
 #[derive(Debug, Default)]
@@ -55,16 +59,23 @@ impl<'a> SamplesByCase<'a> {
             totals.extend(of_part);
             weighing.join(weighed);
         }
-        for (sample, totals) in record.samples.iter().zip(totals) {
+        let moves = CoreMoves::of(record);
+        let all = record.samples.iter().zip(totals);
+        for (sample, totals) in all.filter(|(sample, _)| !moves.leaves_out(sample)) {
             let of_case = cases.entry(&sample.case).or_default();
             of_case.samples.push(sample);
             of_case.totals.push(totals);
         }
-        Self { cases, evidence: weighing.evidence() }
+        Self { cases, evidence: weighing.evidence(), moved: moves.moved }
     }
 
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
+    }
+
+    /// Samples left out; `None` where there are none.
+    pub fn moved(&self) -> Option<MovedCores> {
+        self.moved
     }
 
     pub fn of_case(&self, id: &str) -> CaseSamples<'_> {

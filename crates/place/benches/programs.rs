@@ -14,15 +14,13 @@ use std::fs::File;
 use std::io::BufReader;
 
 use nearfar_model::{
-    FamilyLaw, MemoryLaw, RecordFigures, fit_program, home_family, memory_runs, pressure_runs,
-    solve,
+    FamilyLaw, MemoryLaw, ProgramRuns, RecordFigures, fit_program, home_family, memory_runs,
+    pressure_runs, solve,
 };
 use nearfar_record::{PressureRuns, Record, read_record};
 
 /// Loads that the fit takes.
 const TAKEN: usize = 3;
-/// Rounds below which nothing tells the noise.
-const FEWEST_ROUNDS: usize = 3;
 /// A mean error is so much of a standard deviation, where errors are normal.
 const MEAN_OF_DEVIATION: f64 = 0.798;
 /// A slowdown from which on the error is judged as a part of it.
@@ -100,19 +98,23 @@ fn main() {
         let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".jsonl");
         let at = &record.header.inputs.commands.as_ref().unwrap().placements[0];
         let family = home_family(&machine, at.initiator, at.memory_node.unwrap()).unwrap();
-        let runs = pressure_runs(&RecordFigures::new(&record)).unwrap();
-        let rounds = runs.iter().map(|it| it.seconds.len()).min().unwrap_or(0);
-        if rounds < FEWEST_ROUNDS {
-            println!("  {name:<26} not judged: {rounds} rounds have no noise");
-            continue;
-        }
+        let ProgramRuns { runs, moved } = match pressure_runs(&RecordFigures::new(&record)) {
+            Ok(runs) => runs,
+            Err(why) => {
+                println!("  {name:<26} not judged: {why}");
+                continue;
+            }
+        };
         let Some(judged) = judge(&runs, &family) else {
             println!("  {name:<26} no law fits it");
             continue;
         };
         let slowdowns: Vec<String> =
             runs.iter().skip(1 + TAKEN).map(|it| format!("{:.2}", it.slowdown)).collect();
-        print(name, &judged, &slowdowns.join(" "));
+        let moved = moved.map_or(String::new(), |it| {
+            format!("; {} of {} runs on other cores", it.left_out, it.of)
+        });
+        print(name, &judged, &format!("{}{moved}", slowdowns.join(" ")));
         for (sum, of) in all.errors.iter_mut().zip(judged.errors) {
             *sum += of;
         }

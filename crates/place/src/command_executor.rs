@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use nearfar_measure::native::NativeExecutor;
+use nearfar_measure::native::{NativeExecutor, with_distance};
 use nearfar_measure::{
     Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
 };
@@ -123,6 +123,7 @@ impl CommandExecutor {
             disturbances: Vec::new(),
             run: Some(run),
             workload: None,
+            cpu_distance: None,
         })
     }
 }
@@ -155,6 +156,12 @@ impl CommandExecutor {
         let disturbances = during.disturbances;
         Ok(Window { start, run, actors: during.actors, disturbances, ..window })
     }
+}
+
+/// The first CPUs of a program and of the streams beside it.
+fn cpus_of(command: &Command, streams: &Case) -> Option<[u32; 2]> {
+    let of_streams = streams.actors.first()?.thread_cpus().first()?;
+    Some([command.binding.cpus.first()?, *of_streams])
 }
 
 /// What runs beside a case's program; `None` where nothing does.
@@ -203,9 +210,16 @@ impl Executor for CommandExecutor {
             self.warm.insert(command.label.clone());
         }
         match streams_of(case) {
-            Some(streams) => (0..request.count)
-                .map(|_| self.window_beside(command, &streams, request.round))
-                .collect(),
+            Some(streams) => {
+                let cpus = cpus_of(command, &streams);
+                let windows = (0..request.count).map(|_| {
+                    let (window, cpu_distance) = with_distance(cpus, || {
+                        self.window_beside(command, &streams, request.round)
+                    });
+                    window.map(|window| Window { cpu_distance, ..window })
+                });
+                windows.collect()
+            }
             None => (0..request.count).map(|_| self.window(command)).collect(),
         }
     }
@@ -453,6 +467,11 @@ mod tests {
         let before = window.run.as_ref().unwrap().before.as_ref().unwrap();
         assert!(window.length >= Duration::from_millis(50), "{window:?}");
         assert!(before.window_ns >= 100_000_000);
+        // On a busy machine the two CPUs may not meet.
+        let is_far = |it: nearfar_record::CpuDistance| {
+            it.cpus == [first, last] && it.before_ns > 0.0 && it.after_ns > 0.0
+        };
+        assert!(window.cpu_distance.is_none_or(is_far), "{window:?}");
         for actor in [&window.actors[0], &before.actors[0]] {
             assert!(actor.useful_bytes > 0 && actor.proof.is_some(), "{actor:?}");
         }

@@ -13,6 +13,7 @@ mod command;
 mod contradiction;
 mod coordinates;
 mod counter;
+mod cpu_distance;
 mod device_coordinates;
 mod disturbance;
 mod environment;
@@ -56,6 +57,7 @@ pub use coordinates::{
     SharingCoordinates, Stage, TransferKind, Way, WorkloadCoordinates,
 };
 pub use counter::{RunCount, TriedCounter, counted_ratio, counted_share};
+pub use cpu_distance::{CpuDistance, MovedCores};
 pub use device_coordinates::{
     DeviceCoordinates, DeviceStreamCoordinates, TransferBeside, TransferCoordinates,
 };
@@ -78,8 +80,8 @@ pub use profile::{
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
 pub use program_profile::{
-    AnyProfile, PROGRAM_SCHEMA, PressureRuns, ProgramParts, ProgramProfile, read_any_profile,
-    read_program_profile,
+    AnyProfile, KeptLines, PROGRAM_SCHEMA, PressureRuns, ProgramParts, ProgramProfile,
+    read_any_profile, read_program_profile,
 };
 pub use reader::{MAX_LINE_BYTES, ReadError, read_header, read_record, read_record_with};
 pub use record::{FileEnd, Record};

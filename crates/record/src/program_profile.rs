@@ -7,6 +7,7 @@ use nearfar_machine::CpuSet;
 use serde::{Deserialize, Serialize};
 
 use crate::coordinates::LatencyLoad;
+use crate::cpu_distance::MovedCores;
 use crate::profile::Profile;
 use crate::profile_reader::{ProfileError, parse_profile, profile_text, read_profile};
 
@@ -37,6 +38,10 @@ pub struct ProgramProfile {
     pub cpus: CpuSet,
     /// Alone first; none of a workload that only declares its traffic.
     pub runs: Vec<PressureRuns>,
+    /// Runs beside loads left out because CPUs were on other cores; null where there were none, or nobody
+    /// looked.
+    #[serde(default)]
+    pub moved: Option<MovedCores>,
     /// What its time is made of.
     pub parts: ProgramParts,
     /// The same of runs drawn again: what intervals come from.
@@ -85,6 +90,20 @@ pub struct ProgramParts {
     pub overlap: f64,
     /// Capacity of the memory / that of the record's law, as the runs show it; 1 where nothing ran.
     pub capacity_ratio: f64,
+    /// What it keeps in a cache that others share; null where nothing ran beside it.
+    #[serde(default)]
+    pub kept: Option<KeptLines>,
+}
+
+/// Lines that a program finds in a shared cache unless others' reads take them first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KeptLines {
+    /// As many more lines it waits for, one after the other, where all are taken.
+    pub exposed_lines: f64,
+    /// Reads of others, bytes/s, by which 1 - 1/e of them are taken.
+    pub lost_beside: f64,
 }
 
 /// Reads what `profile --pressure` wrote.
@@ -152,14 +171,24 @@ fn check(profile: &ProgramProfile) -> Result<(), String> {
 }
 
 fn check_parts(parts: &ProgramParts) -> Result<(), String> {
-    let ProgramParts { core_seconds, exposed_lines, bytes, read_share, overlap, capacity_ratio } =
-        *parts;
+    let ProgramParts {
+        core_seconds,
+        exposed_lines,
+        bytes,
+        read_share,
+        overlap,
+        capacity_ratio,
+        kept,
+    } = *parts;
     let is_one = |value: f64| value.is_finite() && value >= 0.0;
     if ![core_seconds, exposed_lines, bytes].into_iter().all(is_one) {
         return Err("a part of the program's time is no number".into());
     }
     if core_seconds + exposed_lines + bytes == 0.0 {
         return Err("the program's time has no parts".into());
+    }
+    if kept.is_some_and(|it| !is_one(it.exposed_lines) || !(1.0..=1e15).contains(&it.lost_beside)) {
+        return Err("what the program keeps in a cache is no number".into());
     }
     match (0.0..=1.0).contains(&read_share)
         && (1.0..=1e3).contains(&overlap)

@@ -7,6 +7,7 @@ use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::command::CommandRun;
+use crate::cpu_distance::CpuDistance;
 use crate::disturbance::Disturbance;
 use crate::messages::MessageSample;
 use crate::transfer::TransferSample;
@@ -40,6 +41,10 @@ pub struct Sample {
     /// runs none.
     #[serde(default)]
     pub workload: Option<Box<WorkloadRun>>,
+    /// How far two of its CPUs were from each other; null where the case is no chase and no program beside
+    /// streams, and where the two did not meet. Programs that never looked left it out.
+    #[serde(default)]
+    pub cpu_distance: Option<CpuDistance>,
     /// What disturbed the window; such a sample is kept and left out of statistics. Empty when
     /// nothing did.
     pub disturbances: Vec<Disturbance>,

@@ -222,6 +222,7 @@ pub(crate) fn printed_sample(case: String, sequence: u64, actors: Vec<ActorSampl
         disturbances: Vec::new(),
         run: None,
         workload: None,
+        cpu_distance: None,
     }
 }
 

@@ -123,6 +123,7 @@ pub fn window(case: &str, round: u32, actors: Vec<ActorSample>) -> Sample {
         disturbances: Vec::new(),
         run: None,
         workload: None,
+        cpu_distance: None,
     }
 }
 

@@ -5,6 +5,7 @@ mod advised_placement;
 mod characterize;
 mod compare;
 mod compared_runs;
+mod completions;
 mod device_workload;
 mod doctor;
 mod files;
@@ -36,12 +37,11 @@ mod topology_export;
 mod workload;
 
 use anyhow::anyhow;
-use clap::CommandFactory;
 use nearfar_model::Inapplicable;
 
-use crate::args::{Arguments, Command};
+use crate::args::Command;
 use crate::exit_status::ExitStatus;
-use crate::{foreign_machine, live_accelerators, output};
+use crate::{foreign_machine, live_accelerators};
 
 pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
     let Some(command) = command else { return overview::run() };
@@ -67,12 +67,7 @@ pub fn run(command: Option<Command>) -> anyhow::Result<ExitStatus> {
         Command::Run(arguments) => Ok(run::run(&arguments)),
         Command::Sensitivity(arguments) => sensitivity::run(&arguments),
         Command::Workload(arguments) => workload::run(&arguments),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);
-            output::print(&String::from_utf8_lossy(&text))?;
-            Ok(ExitStatus::Done)
-        }
+        Command::Completions { shell } => completions::run(shell),
         Command::Man { out } => man::run(out.as_deref()),
         Command::ReadTopology(source) => foreign_machine::serve(&source),
         Command::ReadDevices { backend } => live_accelerators::serve(&backend),

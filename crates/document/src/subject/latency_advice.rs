@@ -7,12 +7,14 @@ use nearfar_units::format_significant;
 
 use super::figures::count;
 use super::latency::{giga, three};
+use super::moved_cores::moved_words;
 use super::who::Who;
 use crate::figure::Figure;
 
 /// What to do, in sentences.
 pub(super) fn findings(model: &Latency, who: &Who) -> Vec<String> {
-    model.advice.iter().filter_map(|advice| finding(model, advice, who)).collect()
+    let advice = model.advice.iter().filter_map(|advice| finding(model, advice, who));
+    advice.chain(model.moved.as_ref().map(moved_words)).collect()
 }
 
 fn finding(model: &Latency, advice: &LatencyAdvice, who: &Who) -> Option<String> {

@@ -7,6 +7,7 @@ use nearfar_record::{Estimate, LatencyLoad, ProgramProfile};
 use nearfar_units::{Seconds, format_significant};
 
 use super::figures::percent_words;
+use super::moved_cores::moved_words;
 use super::predicted_places::{PredictedPlace, findings};
 use super::result::ModelResult;
 use super::who::Who;
@@ -59,10 +60,12 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
         runs.iter().map(row),
     );
     let most = profile.runs.iter().map(|runs| runs.seconds.len()).max().unwrap_or(0);
-    let runs = runs.with_notes([format!(
+    let rounds = format!(
         "Medians of up to {most} rounds in turns; times alone are of the same round. The loads' pages \
          were looked at before and after each run."
-    )]);
+    );
+    let runs =
+        runs.with_notes(std::iter::once(rounds).chain(profile.moved.as_ref().map(moved_words)));
     Section::new("program", "A program beside loads", says, vec![parts(profile), runs])
 }
 
@@ -121,7 +124,7 @@ fn parts(profile: &ProgramProfile) -> Table {
     let row = |what: &str, figure: Figure, unit: &str| {
         vec![Cell::text(what), Cell::Figure(figure), Cell::text(unit)]
     };
-    let rows = vec![
+    let mut rows = vec![
         row("core time", Figure::of(&of.core), "s"),
         row(
             "lines waited for, one after the other",
@@ -133,6 +136,16 @@ fn parts(profile: &ProgramProfile) -> Table {
         row("of them reads", Figure::of(&of.read_share), ""),
         row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
     ];
+    if let (Some(lines), Some(half)) = (&of.kept_lines, &of.half_lost_beside) {
+        rows.extend([
+            row(
+                "lines more, where others take a shared cache",
+                Figure::of(&lines.scaled(1e-6)),
+                "millions",
+            ),
+            row("half of them beside reads of", Figure::of(half), "GB/s"),
+        ]);
+    }
     Table::new(
         "What its time is made of",
         Column::all(["part", "", "unit"], [WORDS, ONE, WORDS]),

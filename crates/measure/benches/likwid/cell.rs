@@ -166,6 +166,7 @@ pub fn run_window(
         disturbances: window.disturbances,
         run: None,
         workload: None,
+        cpu_distance: None,
     };
     let rate = sample.rate(Part::Case, Work::UsefulBytes, Aggregate::Paced);
     Ok((rate, sample.is_disturbed()))

@@ -11,6 +11,7 @@ use nearfar_record::{
 use nearfar_sys::monotonic;
 use nearfar_units::nanoseconds;
 
+use super::cpu_distance::{cpus_of_chase, with_distance};
 use super::instruments::Instruments;
 use super::layout::{Layout, lay_out};
 use super::look::look_from;
@@ -127,6 +128,7 @@ impl NativeExecutor {
                     disturbances,
                     run: None,
                     workload: None,
+                    cpu_distance: None,
                 }
             })
             .collect())
@@ -316,11 +318,15 @@ impl NativeExecutor {
         let seed = self.seed.wrapping_add(u64::from(request.round));
         let loops = self.loops.of_case(case, seed)?;
         let layouts = lay_out(case);
-        let measured = self
-            .pools
-            .make_ready(&layouts, &self.machine, &self.pattern)
-            .map_err(Failure::Refused)
-            .and_then(|()| self.measure(case, &layouts, &loops, (request, beside)));
+        let ready = self.pools.make_ready(&layouts, &self.machine, &self.pattern);
+        let (measured, cpu_distance) = with_distance(cpus_of_chase(case), || {
+            ready.map_err(Failure::Refused)?;
+            self.measure(case, &layouts, &loops, (request, beside))
+        });
+        let of_windows = |windows: Vec<Window>| {
+            windows.into_iter().map(|window| Window { cpu_distance, ..window }).collect()
+        };
+        let measured: Result<Vec<Window>, Failure> = measured.map(of_windows);
         self.pools.end_case();
         if let Err(Failure::Refused(reason)) = &measured
             && matches!(reason.code, ReasonCode::Misplaced | ReasonCode::WrongData)

@@ -9,6 +9,7 @@ mod chasing;
 mod compute;
 mod copying;
 mod core_clock;
+mod cpu_distance;
 mod dealt_pages;
 mod exchanging;
 mod executor;
@@ -32,6 +33,7 @@ mod work;
 mod worker;
 mod workload;
 
+pub use cpu_distance::with_distance;
 pub use executor::NativeExecutor;
 pub use messaging::Peer;
 pub(crate) use pool::LET_THREADS_START;

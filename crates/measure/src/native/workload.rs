@@ -55,6 +55,7 @@ pub(super) fn run_workload(
         disturbances: waited.chain(Taken::read(&used).since(&taken)).collect(),
         run: None,
         workload: Some(run),
+        cpu_distance: None,
     })
 }
 

@@ -85,7 +85,15 @@ impl SimulatedExecutor {
         let work: Vec<Vec<f64>> = (0..).zip(case.actors.iter().zip(rates)).map(of_actor).collect();
         let actors = self.answers.samples(case, &work)?;
         let disturbances = disturbance.map(|(disturbance, _)| disturbance).into_iter().collect();
-        Ok(Window { start: self.clock, length, actors, disturbances, run: None, workload: None })
+        Ok(Window {
+            start: self.clock,
+            length,
+            actors,
+            disturbances,
+            run: None,
+            workload: None,
+            cpu_distance: None,
+        })
     }
 
     /// A run of a workload, of which chance leaves a part.
@@ -105,6 +113,7 @@ impl SimulatedExecutor {
             disturbances: Vec::new(),
             run: None,
             workload: Some(run),
+            cpu_distance: None,
         })
     }
 }

@@ -127,6 +127,7 @@ impl Workbench {
                 disturbances: seen.disturbances.clone(),
                 run: None,
                 workload: None,
+                cpu_distance: None,
             })
             .collect();
         history.take_samples(&header, &samples).unwrap();

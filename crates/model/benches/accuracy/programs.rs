@@ -243,6 +243,7 @@ fn profile(program: &[Phase], home: &Pair, noise: &mut dyn FnMut() -> f64) -> Pr
         memory_node: 0,
         cpus: nearfar_machine::CpuSet::single(0),
         runs: vec![alone],
+        moved: None,
         parts,
         drawn,
         misfit,

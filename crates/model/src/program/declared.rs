@@ -51,6 +51,7 @@ pub fn declared_parts(
         read_share: if read + written > 0.0 { read / (read + written) } else { 1.0 },
         overlap: OVERLAP,
         capacity_ratio: 1.0,
+        kept: None,
     })
 }
 

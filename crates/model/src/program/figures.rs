@@ -1,9 +1,13 @@
 //! The figures of a program's profile with their intervals.
 
-use nearfar_record::{Estimate, LatencyLoad, PressureRuns, ProgramParts, ProgramProfile};
+use nearfar_record::{
+    Estimate, KeptLines, LatencyLoad, PressureRuns, ProgramParts, ProgramProfile,
+};
 use nearfar_stats::{estimate_median, percentile_interval};
 use nearfar_units::{BytesPerSecond, Quantity, Ratio, Seconds};
 use serde::Serialize;
+
+use super::law::lines_under_way;
 
 /// The parts of a program's time with their intervals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +26,12 @@ pub struct PartEstimates {
     pub overlap: Estimate<Ratio>,
     /// Lines fetched / those waited for one after the other: how many are under way at a time.
     pub lines_under_way: Estimate<Ratio>,
+    /// Lines more that it waits for, one after the other, where others take a shared cache; null where
+    /// nothing ran beside it.
+    pub kept_lines: Option<Estimate<Ratio>>,
+    /// Reads of others by which half of these are taken; null likewise.
+    #[serde(rename = "half_lost_beside_gb_per_s")]
+    pub half_lost_beside: Option<Estimate<BytesPerSecond>>,
 }
 
 /// A program's runs alone, or beside one kind of load.
@@ -50,16 +60,21 @@ pub(super) fn estimate<U: Quantity>(value: f64, drawn: &[f64]) -> Estimate<U> {
 
 impl PartEstimates {
     pub fn of(profile: &ProgramProfile) -> Self {
-        const LINE: f64 = 64.0;
+        let kept = profile.parts.kept.map(|_| {
+            let of = |of: fn(&KeptLines) -> f64| {
+                move |it: &ProgramParts| it.kept.as_ref().map_or(f64::NAN, of)
+            };
+            [of(|it| it.exposed_lines), of(|it| it.lost_beside * std::f64::consts::LN_2.sqrt())]
+        });
         Self {
             core: of_parts(profile, |it| it.core_seconds),
             exposed_lines: of_parts(profile, |it| it.exposed_lines),
             bytes: of_parts(profile, |it| it.bytes),
             read_share: of_parts(profile, |it| it.read_share),
             overlap: of_parts(profile, |it| it.overlap),
-            lines_under_way: of_parts(profile, |it| {
-                it.bytes * it.read_share / LINE / it.exposed_lines.max(f64::MIN_POSITIVE)
-            }),
+            lines_under_way: of_parts(profile, lines_under_way),
+            kept_lines: kept.map(|[lines, _]| of_parts(profile, lines)),
+            half_lost_beside: kept.map(|[_, half]| of_parts(profile, half)),
         }
     }
 }

@@ -3,12 +3,12 @@
 //! Least squares of the logarithms of the times, and of what the threads beside the program lose by
 //! it: a stream that does not pause waits for its lines as the program does, x t(b, r) + 1 / (B(r) -
 //! bytes/s of the program) for each byte, with x from the moments before the program started. So the
-//! program's own traffic shows without counters. A few runs do not fix six parameters: expectations
+//! program's own traffic shows without counters. A few runs do not fix eight parameters: expectations
 //! that weigh little hold those that nothing tells of.
 //! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
 //! chapter 6), expectations by theirs.
 
-use nearfar_record::ProgramParts;
+use nearfar_record::{KeptLines, ProgramParts};
 use nearfar_stats::{FitRule, Loss, drawn_residuals, fit, normal_quantile};
 
 use super::law::{Beside, MemoryLaw, SolvedProgram, solve};
@@ -42,9 +42,23 @@ const TIME_ERROR: f64 = 0.01;
 const TRAFFIC_ERROR: f64 = 0.02;
 /// What is expected of the parameters, with its standard deviation: the roots of core time, waiting and
 /// transfer as parts of the time alone; ln(q - 1); the logit of the read share, 3/4; ln of the capacity
-/// ratio.
-const EXPECTED: [(f64, f64); 6] =
-    [(0.6, 0.5), (0.6, 0.5), (0.3, 0.4), (-0.4, 0.8), (1.1, 0.7), (0.0, 0.03)];
+/// ratio; the root of the waiting for all lines of a shared cache, likewise; ln of the reads by which they are
+/// taken / the capacity for reads.
+const EXPECTED: [(f64, f64); PARAMETERS] = [
+    (0.6, 0.5),
+    (0.6, 0.5),
+    (0.3, 0.4),
+    (-0.4, 0.8),
+    (1.1, 0.7),
+    (0.0, 0.03),
+    (0.0, 0.2),
+    (-0.4, 0.7),
+];
+const PARAMETERS: usize = 8;
+/// The position of what a shared cache keeps, where fits begin, and what is as good as 0.
+const KEPT: usize = 6;
+const KEPT_STARTS: [f64; 2] = [0.1, 0.5];
+const NEXT_TO_NOTHING: f64 = 1e-3;
 /// Residuals beyond this multiple of their errors weigh less.
 const FAR: f64 = 3.0;
 const DRAWS: usize = 60;
@@ -55,13 +69,14 @@ const ABOVE_USED: f64 = 1.02;
 const LARGEST: f64 = 12.0;
 
 /// Parameters of a program whose time alone is known.
+#[derive(Clone, Copy)]
 struct Form<'a> {
     law: &'a LatencyLaw,
     alone_seconds: f64,
     /// For reads, bytes/s.
     capacity: f64,
     runs: &'a [MemoryRun],
-    expected: [(f64, f64); 6],
+    expected: [(f64, f64); PARAMETERS],
 }
 
 /// What the program's time is made of; the first run is alone. `None` where no parameters make sense.
@@ -70,13 +85,26 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
     let law = family.law();
     let capacity = law.capacity(1.0).or_else(|| law.shares.last().map(|it| it.capacity))?;
     let form = Form { law, alone_seconds, capacity, runs, expected: EXPECTED };
-    let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
     let most_used = most_used(runs, law).ln().max(EXPECTED[5].0);
+    let [_, _, _, overlap, reads, _, _, lost_beside] = EXPECTED.map(|(mean, _)| mean);
+    let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
     let starts = starts.map(|[core, wait, transfer]| {
-        [core, wait, transfer, EXPECTED[3].0, EXPECTED[4].0, most_used]
+        [core, wait, transfer, overlap, reads, most_used, 0.0, lost_beside]
     });
-    let fits = starts.iter().filter_map(|start| form.fit(start));
-    let (best, _) = fits.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    // What a cache keeps explains any slowdown: from a law without it, it takes what that leaves.
+    let mut without = form.expected;
+    without[KEPT] = (0.0, NEXT_TO_NOTHING);
+    let without = Form { expected: without, ..form };
+    let nearest = |one: &([f64; PARAMETERS], f64), other: &([f64; PARAMETERS], f64)| {
+        one.1.total_cmp(&other.1)
+    };
+    let (start, _) = starts.iter().filter_map(|it| without.fit(it)).min_by(nearest)?;
+    let with_kept = KEPT_STARTS.iter().filter_map(|&kept| {
+        let mut start = start;
+        start[KEPT] = kept;
+        form.fit(&start)
+    });
+    let (best, _) = with_kept.min_by(nearest)?;
     let parts = form.parts(&best);
     let modelled = |run: &MemoryRun| form.solve(&parts, run);
     let times: Vec<SolvedProgram> = runs.iter().map(modelled).collect::<Option<_>>()?;
@@ -120,7 +148,7 @@ pub(super) fn normal_errors() -> Vec<f64> {
 
 impl Form<'_> {
     /// The parameters nearest to these with the least loss, and that loss.
-    fn fit(&self, start: &[f64; 6]) -> Option<([f64; 6], f64)> {
+    fn fit(&self, start: &[f64; PARAMETERS]) -> Option<([f64; PARAMETERS], f64)> {
         let rule =
             FitRule { loss: Loss::SoftL1(FAR), longest_step: 0.5, tolerance: 1e-6, most_steps: 60 };
         let found = fit(start, |at| self.residuals(at), &rule)?;
@@ -129,13 +157,18 @@ impl Form<'_> {
 
     fn parts(&self, at: &[f64]) -> ProgramParts {
         let alone = self.alone_seconds;
+        let lines = |root: f64| root * root * alone / (self.law.idle_ns * 1e-9);
         ProgramParts {
             core_seconds: at[0] * at[0] * alone,
-            exposed_lines: at[1] * at[1] * alone / (self.law.idle_ns * 1e-9),
+            exposed_lines: lines(at[1]),
             bytes: at[2] * at[2] * alone * self.capacity,
             read_share: 1.0 / (1.0 + (-at[4]).exp()),
             overlap: 1.0 + at[3].exp(),
             capacity_ratio: at[5].exp(),
+            kept: Some(KeptLines {
+                exposed_lines: lines(at[6]),
+                lost_beside: at[7].exp() * self.capacity,
+            }),
         }
     }
 

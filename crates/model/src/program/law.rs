@@ -29,6 +29,8 @@ impl Beside {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SolvedProgram {
     pub seconds: f64,
+    /// What crosses for one copy.
+    pub bytes: f64,
     /// Bytes/s that cross, of all copies of the program and of others.
     pub traffic: f64,
     /// The share of reads in them.
@@ -65,17 +67,42 @@ fn step(
     beside: Beside,
     (copies, seconds): (f64, f64),
 ) -> Option<SolvedProgram> {
-    let own = copies * parts.bytes / seconds;
+    let others = (copies - 1.0) * parts.bytes / seconds * parts.read_share;
+    let (exposed_lines, bytes) = fetched(parts, beside.traffic * beside.read_share + others);
+    let own = copies * bytes / seconds;
     let traffic = beside.traffic + own;
     let reads = beside.traffic * beside.read_share + own * parts.read_share;
     let read_share = if traffic > 0.0 { reads / traffic } else { 1.0 };
     let left = memory.capacity(read_share)? - beside.traffic - own * (copies - 1.0) / copies;
     let access_seconds = memory.access_seconds(read_share, traffic).filter(|_| left > 0.0)?;
-    let transfer_seconds = parts.bytes / left;
-    let waiting = parts.exposed_lines * access_seconds;
+    let transfer_seconds = bytes / left;
+    let waiting = exposed_lines * access_seconds;
     let untransferred = smooth_sum(parts.core_seconds, waiting, parts.overlap);
     let seconds = smooth_sum(untransferred, transfer_seconds, LIMIT_SHARPNESS);
-    Some(SolvedProgram { seconds, traffic, read_share, access_seconds, transfer_seconds })
+    Some(SolvedProgram { seconds, bytes, traffic, read_share, access_seconds, transfer_seconds })
+}
+
+/// Lines that a program waits for and bytes that cross for it beside others' reads, bytes/s: what these take of
+/// a shared cache comes on top, with as many lines under way at a time as its others.
+fn fetched(parts: &ProgramParts, reads: f64) -> (f64, f64) {
+    let lost = parts
+        .kept
+        .map_or(0.0, |kept| kept.exposed_lines * -(-(reads / kept.lost_beside).powi(2)).exp_m1());
+    (
+        parts.exposed_lines + lost,
+        parts.bytes + lost * LINE * lines_under_way(parts).min(MOST_UNDER_WAY),
+    )
+}
+
+/// Bytes of a line.
+const LINE: f64 = 64.0;
+
+/// Lines that a core has under way at most, where a program waits for next to none.
+const MOST_UNDER_WAY: f64 = 64.0;
+
+/// Lines fetched / those waited for one after the other.
+pub(super) fn lines_under_way(parts: &ProgramParts) -> f64 {
+    parts.bytes * parts.read_share / LINE / parts.exposed_lines.max(f64::MIN_POSITIVE)
 }
 
 /// How sharply bandwidth takes over from what else the time is made of: phases that are bound by it and

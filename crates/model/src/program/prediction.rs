@@ -206,7 +206,7 @@ fn predicted(
             slowdown_by_alpha: alphas.slowdown(home, pair).filter(|_| is_same_machine),
             depends_on,
             bound_by: depends_on.map(|it| it.binding()),
-            traffic: solved.map(|it| BytesPerSecond(profile.parts.bytes / it.seconds)),
+            traffic: solved.map(|it| BytesPerSecond(it.bytes / it.seconds)),
             access: solved.map(|it| Nanoseconds(it.access_seconds * 1e9)),
             is_within_measured: law.is_ok_and(|law| {
                 let most = solved.and_then(|it| law.law().most_traffic(it.read_share));

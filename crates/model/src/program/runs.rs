@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_record::{
-    Absent, ActorSample, CommandCoordinates, Coordinates, LatencyLoad, PROGRAM_SCHEMA,
+    Absent, ActorSample, CommandCoordinates, Coordinates, LatencyLoad, MovedCores, PROGRAM_SCHEMA,
     PressureRuns, ProgramProfile, Record, Sample,
 };
 use nearfar_stats::{drawn_estimates, median, percentile_error};
@@ -20,27 +20,33 @@ const GIGA: f64 = 1e9;
 /// Of fewer runs beside a load it is not known how far their times scatter.
 const FEWEST_ROUNDS: usize = 3;
 
-/// The runs of the first program of a record that ran under pressure: alone first, then beside each
-/// kind of load that has runs.
+/// A program's runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProgramRuns {
+    /// Alone first, then beside each kind of load that has runs.
+    pub runs: Vec<PressureRuns>,
+    /// Those left out because CPUs were on other cores; `None` where none were.
+    pub moved: Option<MovedCores>,
+}
+
+/// The runs of the first program of a record that ran under pressure.
 ///
 /// # Errors
 /// What the record lacks.
-pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, String> {
+pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String> {
     let place_of = |place: &Coordinates| match place {
         Coordinates::Commands(place) => Some(place.clone()),
         _ => None,
     };
-    let all: Vec<(CommandCoordinates, Vec<Sample>)> = figures
+    let all: Vec<(CommandCoordinates, &[&Sample])> = figures
         .record()
         .cases
         .iter()
         .filter_map(|case| Some((case.coordinates.iter().find_map(place_of)?, &case.id)))
-        .map(|(place, id)| {
-            let samples = figures.record().samples.iter().filter(|sample| sample.case == *id);
-            (place, samples.cloned().collect())
-        })
+        .map(|(place, id)| (place, figures.samples_of(id)))
         .collect();
-    let is_alone = |(place, samples): &&(CommandCoordinates, Vec<Sample>)| {
+    let moved = figures.moved();
+    let is_alone = |(place, samples): &&(CommandCoordinates, &[&Sample])| {
         place.load.is_none() && !samples.is_empty()
     };
     let (home, alone) = all.iter().find(is_alone).ok_or_else(|| why_none(figures.record()))?;
@@ -51,7 +57,14 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, S
         let of_place =
             |it: &&Absent| it.coordinates.iter().any(|it| place_of(it).as_ref() == Some(place));
         let failed = figures.record().absent.iter().find(of_place);
-        failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text))
+        let why = failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text));
+        match moved {
+            Some(MovedCores { left_out, of, .. }) => format!(
+                "{why}; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs \
+                 on other cores"
+            ),
+            None => why,
+        }
     };
     let of_home = of_case(None, alone, &by_round, home.memory_node);
     let mut runs = vec![of_home.map_err(|why| because(home, why))?];
@@ -64,7 +77,7 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<Vec<PressureRuns>, S
     }
     match runs.len() {
         1 => Err(why_none(figures.record())),
-        _ => Ok(runs),
+        _ => Ok(ProgramRuns { runs, moved }),
     }
 }
 
@@ -90,10 +103,11 @@ fn crossing(actors: &[ActorSample], window_ns: u64) -> f64 {
 
 fn of_case(
     load: Option<&LatencyLoad>,
-    samples: &[Sample],
+    all: &[&Sample],
     alone: &BTreeMap<u32, f64>,
     node: Option<u32>,
 ) -> Result<PressureRuns, String> {
+    let samples = || all.iter().copied();
     let ratio = |sample: &Sample| Some(seconds(sample) / alone.get(&sample.round)?);
     let ratios: Vec<f64> = match load {
         // Alone the runs scatter around their median.
@@ -101,7 +115,7 @@ fn of_case(
             let middle = median(&alone.values().copied().collect::<Vec<_>>()).unwrap_or(f64::NAN);
             alone.values().map(|it| it / middle).collect()
         }
-        Some(_) => samples.iter().filter_map(ratio).collect(),
+        Some(_) => samples().filter_map(ratio).collect(),
     };
     if ratios.len() < FEWEST_ROUNDS {
         return Err(format!(
@@ -118,9 +132,9 @@ fn of_case(
     let drawn: Vec<f64> = drawn.iter().filter_map(|draw| draw[0]).collect();
     let slowdown =
         median(&ratios).ok_or("a load ran in no round in which the program ran alone")?;
-    let during: Vec<f64> = samples.iter().map(|it| crossing(&it.actors, it.window_ns)).collect();
+    let during: Vec<f64> = samples().map(|it| crossing(&it.actors, it.window_ns)).collect();
     let during = median(&during).ok_or("a kind of runs has none")?;
-    let before = samples.iter().filter_map(|sample| {
+    let before = samples().filter_map(|sample| {
         let before = sample.run.as_ref()?.before.as_ref()?;
         Some(crossing(&before.actors, before.window_ns))
     });
@@ -132,8 +146,7 @@ fn of_case(
     };
     let useful =
         |sample: &Sample| sample.actors.iter().map(|it| it.useful_bytes).sum::<u64>() as f64;
-    let per_useful: Vec<f64> = samples
-        .iter()
+    let per_useful: Vec<f64> = samples()
         .map(|it| crossing(&it.actors, it.window_ns) * seconds(it) / useful(it))
         .filter(|it| it.is_finite())
         .collect();
@@ -145,14 +158,14 @@ fn of_case(
             (1.0 - written / crossed).clamp(0.0, 1.0)
         }
     };
-    let placed = samples.iter().flat_map(|it| &it.actors).filter_map(|actor| {
+    let placed = samples().flat_map(|it| &it.actors).filter_map(|actor| {
         let proof = actor.proof.as_ref()?;
         let on = |pages: &nearfar_record::PageNodes| node.map(|node| pages.fraction_on(node));
         Some(on(&proof.before)?.min(on(&proof.after)?))
     });
     Ok(PressureRuns {
         load: load.cloned(),
-        seconds: samples.iter().map(seconds).collect(),
+        seconds: samples().map(seconds).collect(),
         slowdown,
         slowdown_error: percentile_error(&drawn).ok_or("its times are no numbers")?,
         traffic_gb_per_s: during / GIGA,
@@ -170,7 +183,7 @@ pub fn fit_profile(
     figures: &RecordFigures<'_>,
     family: &FamilyLaw,
 ) -> Result<ProgramProfile, String> {
-    let runs = pressure_runs(figures)?;
+    let ProgramRuns { runs, moved } = pressure_runs(figures)?;
     let header = &figures.record().header;
     let commands = header.inputs.commands.as_ref();
     let (program, at) = commands
@@ -188,6 +201,7 @@ pub fn fit_profile(
         memory_node: at.memory_node.ok_or("its memory was asked for on no node")?,
         cpus: at.binding.cpus.clone(),
         runs,
+        moved,
         parts,
         drawn,
         misfit,

@@ -74,6 +74,30 @@ fn its_traffic_shows_in_what_streams_lose() {
     assert!(few < 0.4 * many, "{few} and {many}");
 }
 
+/// A second, in which it finds ten million lines in a cache that reads of 24 GB/s take 63 % of: beside loads
+/// that the fit has not seen.
+#[test]
+fn what_loads_take_of_a_cache_is_found() {
+    let slowed = |used: f64| {
+        let taken = 1.0 - (-(used * CAPACITY / 24e9).powi(2)).exp();
+        1.0 + 1e7 * taken * queued(100.0, used) * 1e-9
+    };
+    let run = |used: f64| {
+        let beside = Beside { traffic: used * CAPACITY, read_share: 1.0 };
+        // What it moves is next to nothing to the streams.
+        let before = (used > 0.0).then_some((beside.traffic, 0.005));
+        MemoryRun { beside, seconds: slowed(used), error: 0.005, before }
+    };
+    let family = family(100.0);
+    let found = fit_program(&[0.0, 0.25, 0.5, 0.8].map(run), &family).unwrap();
+    let memory = MemoryLaw { law: family.law(), capacity_ratio: found.parts.capacity_ratio };
+    for used in [0.1, 0.4, 0.65] {
+        let law = solve(&found.parts, &memory, run(used).beside, 1).unwrap().seconds;
+        assert!((law / slowed(used) - 1.0).abs() < 0.08, "{used}: {law}, {:?}", found.parts);
+    }
+    assert!(found.parts.kept.unwrap().exposed_lines > 3e6, "{:?}", found.parts);
+}
+
 #[test]
 fn drawn_programs_stand_around_the_fitted_one() {
     let found = fit_program(&runs(0.5, 1.5e7, 4e9), &family(100.0)).unwrap();

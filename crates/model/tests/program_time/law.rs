@@ -1,7 +1,7 @@
 //! Closed forms of a program's time.
 
 use nearfar_model::{Beside, BoundBy, MemoryLaw, bound, solve};
-use nearfar_record::ProgramParts;
+use nearfar_record::{KeptLines, ProgramParts};
 
 use crate::program_time::{CAPACITY, family, queued};
 
@@ -12,6 +12,7 @@ const NONE: ProgramParts = ProgramParts {
     read_share: 1.0,
     overlap: 1.0,
     capacity_ratio: 1.0,
+    kept: None,
 };
 
 fn seconds(parts: &ProgramParts, beside: Beside, copies: u32) -> f64 {
@@ -69,4 +70,19 @@ fn what_it_is_bound_by_is_its_largest_part() {
     let all = [compute, latency, bandwidth].map(|it| it.binding());
     assert_eq!(all, [BoundBy::Compute, BoundBy::Latency, BoundBy::Bandwidth]);
     assert!(compute.compute > 0.9 && latency.latency > 0.9 && bandwidth.bandwidth > 0.8);
+}
+
+/// Ten million lines of 100 ns from a cache, of which a load takes half: as the time of an access beside it.
+#[test]
+fn lines_that_others_take_are_waited_for() {
+    let half = REACHED.traffic / std::f64::consts::LN_2.sqrt();
+    let kept = Some(KeptLines { exposed_lines: 1e7, lost_beside: half });
+    let parts = ProgramParts { core_seconds: 1.0, kept, ..NONE };
+    assert_near(seconds(&parts, Beside::NOTHING, 1), 1.0, 1e-9);
+    assert_near(seconds(&parts, REACHED, 1), 1.0 + 0.5 * queued(100.0, 0.6) / 100.0, 0.02);
+    // What is only written takes none, and copies take each other's.
+    let written = Beside { read_share: 0.0, ..REACHED };
+    assert_near(seconds(&parts, written, 1), 1.0, 1e-9);
+    let moving = ProgramParts { bytes: 4e9, ..parts };
+    assert!(seconds(&moving, Beside::NOTHING, 4) > 1.05 * seconds(&moving, Beside::NOTHING, 1));
 }

@@ -1,9 +1,9 @@
 //! Records of runs beside loads.
 
-use nearfar_model::{RecordFigures, home_family, pressure_runs, sensitivity};
+use nearfar_model::{ProgramRuns, RecordFigures, home_family, pressure_runs, sensitivity};
 use nearfar_record::{
-    CommandCoordinates, CommandInputs, CommandProgram, Coordinates, Experiment, LatencyLoad,
-    Record, StreamsAlone,
+    CommandCoordinates, CommandInputs, CommandProgram, Coordinates, CpuDistance, Experiment,
+    LatencyLoad, Record, StreamsAlone,
 };
 use nearfar_specimen::{case_at, evenly, machine, record_of, run_of};
 
@@ -59,8 +59,8 @@ fn record(alone: &[f64], beside: &[f64]) -> Record {
 #[test]
 fn slowdowns_are_of_the_same_round() {
     let record = record(&[1.0, 2.0, 4.0], &[1.5, 3.0, 6.0]);
-    let runs = pressure_runs(&RecordFigures::new(&record)).unwrap();
-    assert_eq!(runs.len(), 2);
+    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    assert_eq!((runs.len(), moved), (2, None));
     assert!(runs[0].load.is_none() && runs[1].load.is_some());
     assert!((runs[1].slowdown - 1.5).abs() < 1e-9);
     assert!((runs[1].traffic_gb_per_s - 10.0).abs() < 0.01, "{:?}", runs[1]);
@@ -90,4 +90,44 @@ fn few_runs_have_no_error_and_are_refused() {
     let record = record(&[1.0, 1.1], &[1.5, 2.9]);
     let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
     assert!(why.contains("2 runs") && why.contains("--budget"), "{why}");
+}
+
+/// Between caches of a host a line takes six times as long as within one: what ran beside a load there is of
+/// another machine.
+#[test]
+fn runs_on_other_cores_do_not_count() {
+    let mut record = record(&[1.0; 6], &[1.5, 1.5, 1.5, 1.0, 1.0, 1.5]);
+    let apart =
+        |record: &mut Record, rounds: std::ops::Range<u32>, [before_ns, after_ns]: [f64; 2]| {
+            let beside = record.samples.iter_mut().filter(|it| !it.actors.is_empty());
+            for sample in beside.filter(|it| rounds.contains(&it.round)) {
+                sample.cpu_distance = Some(CpuDistance { cpus: [0, 1], before_ns, after_ns });
+            }
+        };
+    apart(&mut record, 0..6, [25.0, 31.0]);
+    // Moved for all of a run, and during it.
+    apart(&mut record, 3..4, [155.0, 160.0]);
+    apart(&mut record, 4..5, [26.0, 158.0]);
+    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(runs.iter().map(|it| it.seconds.len()).collect::<Vec<_>>(), [6, 4]);
+    assert!((runs[1].slowdown - 1.5).abs() < 1e-9);
+    let moved = moved.unwrap();
+    assert_eq!((moved.left_out, moved.of), (2, 6));
+    assert!((moved.usual_ns - 31.0).abs() < 1e-9, "{moved:?}");
+    assert!((moved.other_ns - 159.0).abs() < 1e-9, "{moved:?}");
+    // Those that are left may be too few.
+    apart(&mut record, 1..3, [9.0; 2]);
+    let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
+    assert!(why.contains("2 runs") && why.contains("4 of 6 runs"), "{why}");
+    // Where none is of the usual cores nothing says more than they do.
+    let mut all = self::record(&[1.0; 6], &[1.5; 6]);
+    apart(&mut all, 0..6, [25.0; 2]);
+    for sample in &mut all.samples {
+        sample.cpu_distance = sample.cpu_distance.map(|it| match sample.round % 2 {
+            0 => CpuDistance { after_ns: 155.0, ..it },
+            _ => CpuDistance { before_ns: 155.0, ..it },
+        });
+    }
+    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&all)).unwrap();
+    assert_eq!((runs[1].seconds.len(), moved), (6, None));
 }

@@ -1,0 +1,30 @@
+//! How far two CPUs were from each other while a case ran, by which a guest sees that its hypervisor moves them.
+
+use serde::{Deserialize, Serialize};
+
+/// Time that a line takes from one CPU to the other, one way, ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CpuDistance {
+    /// The first of a chase or a program, and the first of the streams beside it.
+    pub cpus: [u32; 2],
+    /// Just before the sample's windows or the program's start.
+    pub before_ns: f64,
+    /// Just after them.
+    pub after_ns: f64,
+}
+
+/// Samples left out because a hypervisor had their CPUs on other cores than in most.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MovedCores {
+    pub left_out: u32,
+    /// All samples of which the distance is known, these among them.
+    pub of: u32,
+    /// Time of a line in the others, the median, ns.
+    pub usual_ns: f64,
+    /// The same in those left out, ns.
+    pub other_ns: f64,
+}
