@@ -578,12 +578,13 @@ class MovedCores:
     """Samples left out because a hypervisor had their CPUs on other cores than in most."""
 
     left_out: int
+    """Samples that no figure is made of."""
     of: int
     """All samples of which the distance is known, these among them."""
     usual_ns: float
-    """Time of a line in the others, the median, ns."""
+    """Time of a line, one way, in the others: the median, ns."""
     other_ns: float
-    """The same in those left out, ns."""
+    """The same while CPUs were on other cores, ns."""
 
 
 @dataclass(frozen=True)

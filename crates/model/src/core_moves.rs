@@ -17,7 +17,8 @@ const OTHER_CORES: f64 = 2.0;
 /// Which samples of a record are of the usual cores.
 #[derive(Debug)]
 pub(crate) struct CoreMoves<'a> {
-    /// By the two CPUs: the least and the most that a line takes between the cores that they were on most.
+    /// By the two CPUs: the least and the most that a line takes between the cores that they were on most; none
+    /// where nobody looked.
     usual: HashMap<[u32; 2], [f64; 2]>,
     /// Cases that have samples of the usual cores.
     judged: HashSet<&'a str>,
@@ -25,27 +26,41 @@ pub(crate) struct CoreMoves<'a> {
 }
 
 impl<'a> CoreMoves<'a> {
+    /// Of a guest's record: elsewhere a slow clock makes lines slow, and nobody moves CPUs.
     pub fn of(record: &'a Record) -> Self {
-        let seen = || record.samples.iter().filter_map(|it| Some((it, it.cpu_distance?)));
-        let mut by_cpus: HashMap<[u32; 2], Vec<CpuDistance>> = HashMap::new();
-        for (_, distance) in seen() {
-            by_cpus.entry(distance.cpus).or_default().push(distance);
+        let mut moves = Self { usual: HashMap::new(), judged: HashSet::new(), moved: None };
+        let hypervisor = record.header.environment.hypervisor.as_deref();
+        if hypervisor.is_none_or(|name| name == "none") {
+            return moves;
         }
-        let usual = by_cpus.into_iter().map(|(cpus, all)| (cpus, usual_ns(&all))).collect();
-        let mut moves = Self { usual, judged: HashSet::new(), moved: None };
-        let of_usual = seen().filter(|(_, distance)| moves.is_usual(distance));
-        let judged = of_usual.map(|(sample, _)| sample.case.as_str()).collect();
-        moves.judged = judged;
-        // Of a sample during which they were moved one of both tells.
-        let farther = |left_out: bool| -> Vec<f64> {
-            let of_kind = seen().filter(|(sample, _)| moves.leaves_out(sample) == left_out);
-            of_kind.map(|(_, it)| it.before_ns.max(it.after_ns)).collect()
-        };
-        let [kept, left_out] = [false, true].map(farther);
+        let seen: Vec<(&Sample, CpuDistance)> =
+            record.samples.iter().filter_map(|it| Some((it, it.cpu_distance?))).collect();
+        let mut by_cpus: HashMap<[u32; 2], Vec<[f64; 2]>> = HashMap::new();
+        for (_, distance) in &seen {
+            by_cpus.entry(distance.cpus).or_default().push(both_ns(distance));
+        }
+        moves.usual = by_cpus.into_iter().map(|(cpus, all)| (cpus, usual_ns(&all))).collect();
+        let undisturbed: HashSet<&str> = (seen.iter())
+            .filter(|(sample, _)| !sample.is_disturbed())
+            .map(|(sample, _)| sample.case.as_str())
+            .collect();
+        let counts =
+            |sample: &Sample| !sample.is_disturbed() || !undisturbed.contains(sample.case.as_str());
+        let of_usual = seen.iter().filter(|(sample, it)| counts(sample) && moves.is_usual(it));
+        moves.judged = of_usual.map(|(sample, _)| sample.case.as_str()).collect();
+        let (left_out, kept): (Vec<_>, Vec<_>) =
+            seen.iter().partition(|(sample, _)| moves.leaves_out(sample));
+        // Of a sample during which they were moved one of both is usual.
+        let other = left_out.iter().flat_map(|(_, it)| {
+            both_ns(it).into_iter().filter(|&ns| !moves.is_usual_ns(it.cpus, ns))
+        });
+        let usual = kept.iter().flat_map(|(_, it)| both_ns(it));
+        let medians =
+            median(&usual.collect::<Vec<f64>>()).zip(median(&other.collect::<Vec<f64>>()));
         let count = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
-        moves.moved = median(&kept).zip(median(&left_out)).map(|(usual_ns, other_ns)| MovedCores {
+        moves.moved = medians.map(|(usual_ns, other_ns)| MovedCores {
             left_out: count(left_out.len()),
-            of: count(kept.len() + left_out.len()),
+            of: count(seen.len()),
             usual_ns,
             other_ns,
         });
@@ -59,25 +74,29 @@ impl<'a> CoreMoves<'a> {
     }
 
     fn is_usual(&self, distance: &CpuDistance) -> bool {
-        let [least, most] = self.usual.get(&distance.cpus).copied().unwrap_or([0.0, f64::INFINITY]);
-        [distance.before_ns, distance.after_ns].iter().all(|ns| (least..=most).contains(ns))
+        both_ns(distance).into_iter().all(|ns| self.is_usual_ns(distance.cpus, ns))
+    }
+
+    fn is_usual_ns(&self, cpus: [u32; 2], ns: f64) -> bool {
+        self.usual.get(&cpus).is_none_or(|[least, most]| (*least..=*most).contains(&ns))
     }
 }
 
-/// Of what was seen of two CPUs, the range that holds most.
-fn usual_ns(all: &[CpuDistance]) -> [f64; 2] {
-    let mut ns: Vec<f64> = all.iter().flat_map(|it| [it.before_ns, it.after_ns]).collect();
+fn both_ns(distance: &CpuDistance) -> [f64; 2] {
+    [distance.before_ns, distance.after_ns]
+}
+
+/// Times from which ranges are tried, of all that were seen.
+const TRIED: usize = 200;
+
+/// Of what was seen of two CPUs before and after samples the range that holds most samples, of two such the
+/// nearer.
+fn usual_ns(all: &[[f64; 2]]) -> [f64; 2] {
+    let mut ns: Vec<f64> = all.iter().flatten().copied().collect();
     ns.sort_by(f64::total_cmp);
-    let mut ranges: Vec<[f64; 2]> = Vec::new();
-    for ns in ns {
-        match ranges.last() {
-            Some([_, most]) if ns <= *most => {}
-            _ => ranges.push([ns, OTHER_CORES * ns]),
-        }
-    }
+    let ranges = ns.iter().step_by(ns.len() / TRIED + 1).map(|&ns| [ns, OTHER_CORES * ns]);
     let held = |[least, most]: &[f64; 2]| {
-        let within = |ns: f64| (*least..=*most).contains(&ns);
-        all.iter().filter(|it| within(it.before_ns) && within(it.after_ns)).count()
+        all.iter().filter(|both| both.iter().all(|ns| (*least..=*most).contains(ns))).count()
     };
-    ranges.into_iter().max_by_key(held).unwrap_or([0.0, f64::INFINITY])
+    ranges.rev().max_by_key(held).unwrap_or([0.0, f64::INFINITY])
 }

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct CpuDistance {
     /// The first of a chase or a program, and the first of the streams beside it.
     pub cpus: [u32; 2],
-    /// Just before the sample's windows or the program's start.
+    /// Before the windows of the round, or before the streams beside a program start; the fastest of a few
+    /// looks.
     pub before_ns: f64,
-    /// Just after them.
+    /// The same just after them.
     pub after_ns: f64,
 }
 
@@ -20,11 +21,12 @@ pub struct CpuDistance {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MovedCores {
+    /// Samples that no figure is made of.
     pub left_out: u32,
     /// All samples of which the distance is known, these among them.
     pub of: u32,
-    /// Time of a line in the others, the median, ns.
+    /// Time of a line, one way, in the others: the median, ns.
     pub usual_ns: f64,
-    /// The same in those left out, ns.
+    /// The same while CPUs were on other cores, ns.
     pub other_ns: f64,
 }

@@ -118,6 +118,9 @@ fn evidence(profile: &ProgramProfile, shares: &BoundShares) -> String {
     )
 }
 
+/// Of kept lines the least that is known, as a part of them, from which on they are taken to be there.
+const KNOWN: f64 = 0.1;
+
 /// What its time is made of.
 fn parts(profile: &ProgramProfile) -> Table {
     let of = PartEstimates::of(profile);
@@ -137,14 +140,12 @@ fn parts(profile: &ProgramProfile) -> Table {
         row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
     ];
     if let (Some(lines), Some(half)) = (&of.kept_lines, &of.half_lost_beside) {
-        rows.extend([
-            row(
-                "lines more, where others take a shared cache",
-                Figure::of(&lines.scaled(1e-6)),
-                "millions",
-            ),
-            row("half of them beside reads of", Figure::of(half), "GB/s"),
-        ]);
+        let kept = Figure::of(&lines.scaled(1e-6));
+        rows.push(row("lines kept in a shared cache", kept, "millions"));
+        // Of next to none nobody knows what takes them.
+        if lines.ends()[0].0 > KNOWN * lines.value.0 {
+            rows.push(row("half of them lost beside reads of", Figure::of(half), "GB/s"));
+        }
     }
     Table::new(
         "What its time is made of",

@@ -319,14 +319,13 @@ impl NativeExecutor {
         let loops = self.loops.of_case(case, seed)?;
         let layouts = lay_out(case);
         let ready = self.pools.make_ready(&layouts, &self.machine, &self.pattern);
-        let (measured, cpu_distance) = with_distance(cpus_of_chase(case), || {
-            ready.map_err(Failure::Refused)?;
-            self.measure(case, &layouts, &loops, (request, beside))
+        let measured = ready.map_err(Failure::Refused).and_then(|()| {
+            let (windows, cpu_distance) = with_distance(cpus_of_chase(case), || {
+                self.measure(case, &layouts, &loops, (request, beside))
+            });
+            let with_it = |window| Window { cpu_distance, ..window };
+            Ok(windows?.into_iter().map(with_it).collect())
         });
-        let of_windows = |windows: Vec<Window>| {
-            windows.into_iter().map(|window| Window { cpu_distance, ..window }).collect()
-        };
-        let measured: Result<Vec<Window>, Failure> = measured.map(of_windows);
         self.pools.end_case();
         if let Err(Failure::Refused(reason)) = &measured
             && matches!(reason.code, ReasonCode::Misplaced | ReasonCode::WrongData)

@@ -57,14 +57,14 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
         let of_place =
             |it: &&Absent| it.coordinates.iter().any(|it| place_of(it).as_ref() == Some(place));
         let failed = figures.record().absent.iter().find(of_place);
-        let why = failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text));
-        match moved {
-            Some(MovedCores { left_out, of, .. }) => format!(
-                "{why}; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs \
-                 on other cores"
-            ),
-            None => why,
-        }
+        failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text))
+    };
+    let of_usual = |why: String| match moved {
+        Some(MovedCores { left_out, of, .. }) => format!(
+            "{why}; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs on \
+             other cores"
+        ),
+        None => why,
     };
     let of_home = of_case(None, alone, &by_round, home.memory_node);
     let mut runs = vec![of_home.map_err(|why| because(home, why))?];
@@ -72,7 +72,7 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
         let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
         if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
             let of_load = of_case(Some(load), samples, &by_round, home.memory_node);
-            runs.push(of_load.map_err(|why| because(place, why))?);
+            runs.push(of_load.map_err(|why| of_usual(because(place, why)))?);
         }
     }
     match runs.len() {
