@@ -80,7 +80,9 @@ export async function navigationStays(page, problems) {
   const end = await look();
   if (end.top < 0 || end.top > 60) problems.push(`navigation: gone at the end: ${end.top}`);
   await page.evaluate(() => scrollTo(0, 0));
-  await page.waitForTimeout(150);
+  // A busy machine may take its time over it.
+  const isElsewhere = (was) => document.querySelector("nav a[aria-current]")?.textContent !== was;
+  await page.waitForFunction(isElsewhere, end.current, { timeout: 10000 }).catch(() => {});
   const begin = await look();
   if (begin.current === end.current) problems.push(`navigation: the same place at both ends: ${end.current}`);
 }
