@@ -19,7 +19,7 @@ pub fn before_measuring(
         ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
     let mut warnings = Vec::new();
     let mut warn = |code, message: String, remedy| warnings.push(warning(code, message, remedy));
-    if let Some(name) = environment.hypervisor.as_deref().filter(|&name| name != "none") {
+    if let Some(name) = environment.known_hypervisor() {
         warn(
             "virtual_machine",
             format!(

@@ -3,15 +3,15 @@
 //! A guest's CPUs go from core to core of its host, and with them what they share: a cache and its way to the
 //! memory, or a core's units. What a load takes from a program or a chase in one window it does not take in
 //! the next, and neither figure is an error of the other. The guest does not see it but by the time that a
-//! line takes between the CPUs: about 10 ns between hardware threads of a core, 25 between cores of a cache,
-//! 150 between caches.
+//! line takes between the CPUs: 24 to 44 ns within a cache of an EPYC, and 145 to 170 between two
+//! (docs/models/programs.md).
 
 use std::collections::{HashMap, HashSet};
 
 use nearfar_record::{CpuDistance, MovedCores, Record, Sample};
 use nearfar_stats::median;
 
-/// Between the same cores, and cores that share as much, a line does not take so many times as long.
+/// A line within a cache differs from another by less than this factor, and from one between caches by more.
 const OTHER_CORES: f64 = 2.0;
 
 /// Which samples of a record are of the usual cores.
@@ -29,8 +29,7 @@ impl<'a> CoreMoves<'a> {
     /// Of a guest's record: elsewhere a slow clock makes lines slow, and nobody moves CPUs.
     pub fn of(record: &'a Record) -> Self {
         let mut moves = Self { usual: HashMap::new(), judged: HashSet::new(), moved: None };
-        let hypervisor = record.header.environment.hypervisor.as_deref();
-        if hypervisor.is_none_or(|name| name == "none") {
+        if record.header.environment.known_hypervisor().is_none() {
             return moves;
         }
         let seen: Vec<(&Sample, CpuDistance)> =

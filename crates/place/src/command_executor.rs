@@ -158,12 +158,6 @@ impl CommandExecutor {
     }
 }
 
-/// The first CPUs of a program and of the streams beside it.
-fn cpus_of(command: &Command, streams: &Case) -> Option<[u32; 2]> {
-    let of_streams = streams.actors.first()?.thread_cpus().first()?;
-    Some([command.binding.cpus.first()?, *of_streams])
-}
-
 /// What runs beside a case's program; `None` where nothing does.
 fn streams_of(case: &Case) -> Option<Case> {
     let (_, streams) = case.actors.split_last().filter(|(_, streams)| !streams.is_empty())?;
@@ -209,19 +203,15 @@ impl Executor for CommandExecutor {
             run_once(command, self.timeout, &self.interrupt)?;
             self.warm.insert(command.label.clone());
         }
-        match streams_of(case) {
-            Some(streams) => {
-                let cpus = cpus_of(command, &streams);
-                let windows = (0..request.count).map(|_| {
-                    let (window, cpu_distance) = with_distance(cpus, || {
-                        self.window_beside(command, &streams, request.round)
-                    });
-                    window.map(|window| Window { cpu_distance, ..window })
-                });
-                windows.collect()
-            }
-            None => (0..request.count).map(|_| self.window(command)).collect(),
-        }
+        let streams = streams_of(case);
+        let windows = (0..request.count).map(|_| {
+            let (window, cpu_distance) = with_distance(case, || match &streams {
+                Some(streams) => self.window_beside(command, streams, request.round),
+                None => self.window(command),
+            });
+            window.map(|window| Window { cpu_distance, ..window })
+        });
+        windows.collect()
     }
 
     fn peak_resident_bytes(&self) -> Option<u64> {

@@ -47,6 +47,13 @@ pub struct Environment {
     pub unknown: BTreeMap<String, String>,
 }
 
+impl Environment {
+    /// The hypervisor that this machine is a guest of; `None` on bare metal, and where nobody knows.
+    pub fn known_hypervisor(&self) -> Option<&str> {
+        self.hypervisor.as_deref().filter(|&name| name != "none")
+    }
+}
+
 /// The CPU, by /proc/cpuinfo; null: not given there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

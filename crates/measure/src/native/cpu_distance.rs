@@ -21,12 +21,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Doubles on either side of the line, so that no other thread's data is in it or in its neighbour.
 const APART: usize = 16;
 
-/// Runs something, and looks how far the CPUs are from each other before and after it; no distance where there
-/// are no two, where this process may not use one, or where they did not meet within 100 ms.
-pub fn with_distance<T>(
-    cpus: Option<[u32; 2]>,
-    run: impl FnOnce() -> T,
-) -> (T, Option<CpuDistance>) {
+/// Runs a case, and looks how far the CPU of its chase or program is from that of the streams beside it, before
+/// and after; no distance where the case has not both, where this process may not use one, or where they did
+/// not meet within 100 ms.
+pub fn with_distance<T>(case: &Case, run: impl FnOnce() -> T) -> (T, Option<CpuDistance>) {
+    let cpus = first_cpus(case);
     let look = || cpus.and_then(hand_over_ns);
     let before = look();
     let ran = run();
@@ -36,13 +35,17 @@ pub fn with_distance<T>(
     (ran, distance)
 }
 
-/// The CPUs of a chase and of the streams beside it.
-pub(super) fn cpus_of_chase(case: &Case) -> Option<[u32; 2]> {
-    let (Actor::Chase(chase), Actor::Stream(stream)) = (case.actors.first()?, case.actors.get(1)?)
-    else {
-        return None;
+fn first_cpus(case: &Case) -> Option<[u32; 2]> {
+    let slowed = |actor: &Actor| match actor {
+        Actor::Chase(chase) => Some(chase.thread_cpu),
+        Actor::Command(command) => command.binding.cpus.first(),
+        _ => None,
     };
-    Some([chase.thread_cpu, *stream.thread_cpus.first()?])
+    let of_streams = |actor: &Actor| match actor {
+        Actor::Stream(stream) => stream.thread_cpus.first().copied(),
+        _ => None,
+    };
+    Some([case.actors.iter().find_map(slowed)?, case.actors.iter().find_map(of_streams)?])
 }
 
 /// Time of a hand-over from one CPU to the other, ns.

@@ -11,7 +11,7 @@ use nearfar_record::{
 use nearfar_sys::monotonic;
 use nearfar_units::nanoseconds;
 
-use super::cpu_distance::{cpus_of_chase, with_distance};
+use super::cpu_distance::with_distance;
 use super::instruments::Instruments;
 use super::layout::{Layout, lay_out};
 use super::look::look_from;
@@ -320,9 +320,8 @@ impl NativeExecutor {
         let layouts = lay_out(case);
         let ready = self.pools.make_ready(&layouts, &self.machine, &self.pattern);
         let measured = ready.map_err(Failure::Refused).and_then(|()| {
-            let (windows, cpu_distance) = with_distance(cpus_of_chase(case), || {
-                self.measure(case, &layouts, &loops, (request, beside))
-            });
+            let (windows, cpu_distance) =
+                with_distance(case, || self.measure(case, &layouts, &loops, (request, beside)));
             let with_it = |window| Window { cpu_distance, ..window };
             Ok(windows?.into_iter().map(with_it).collect())
         });

@@ -6,6 +6,8 @@
 
 use nearfar_record::ProgramParts;
 
+use super::law::LINE;
+
 /// What a phase of a workload declares of a whole run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeclaredPhase {
@@ -22,9 +24,6 @@ pub struct DeclaredPhase {
 /// Lines that a core has under way at a time where addresses are known early: first-level fill buffers
 /// are 10 (Intel before Ice Lake) to 22 (AMD Zen 4).
 pub const LINES_UNDER_WAY: f64 = 10.0;
-
-/// Bytes of a line.
-const LINE: f64 = 64.0;
 
 /// What the time of threads that each compute this many operations a second is made of. `None` where
 /// nothing is declared.

@@ -95,7 +95,7 @@ fn fetched(parts: &ProgramParts, reads: f64) -> (f64, f64) {
 }
 
 /// Bytes of a line.
-const LINE: f64 = 64.0;
+pub(super) const LINE: f64 = 64.0;
 
 /// Lines that a core has under way at most, where a program waits for next to none.
 const MOST_UNDER_WAY: f64 = 64.0;

@@ -229,7 +229,8 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// From row j of plane k on. At the boundary nothing changes: what is made of rows that are not there yet meets zeros.
+    /// From row j of plane k on. At the boundary nothing changes: what is made of rows that are not there yet
+    /// meets zeros.
     fn make_blocks_of_rows<const BACK: bool, const L: usize>(
         &self,
         [j, k]: [usize; 2],
