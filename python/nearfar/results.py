@@ -4527,6 +4527,8 @@ class PartEstimates:
     """How far core time and waiting overlap: 1 not at all."""
     lines_under_way: Estimate2
     """Lines fetched / those waited for one after the other: how many are under way at a time."""
+    busy_ratio: Optional[Estimate2]
+    """Its time beside cores that others keep busy / without, whatever they move; null where nothing ran beside it."""
     kept_lines: Optional[Estimate2]
     """Lines more that it waits for, one after the other, where others take a shared cache; null where nothing ran beside it."""
     half_lost_beside_gb_per_s: Optional[Estimate3]

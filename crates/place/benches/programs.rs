@@ -1,11 +1,12 @@
-//! Programs of this machine, fitted on three loads and predicted beside others that the fit has not
-//! seen:
+//! Programs of this machine, fitted on three loads and busy cores and predicted beside loads that the fit has
+//! not seen:
 //!
 //!     scripts/program-runs FOLDER
 //!     cargo bench -p nearfar-place --bench programs -- MACHINE.jsonl FOLDER/*.jsonl
 //!
 //! MACHINE.jsonl has the machine's latency over traffic, the others are the runs that
-//! `profile --pressure` left, of which the first three loads are the fit's. Judged is the time beside a
+//! `profile --pressure` left, of which the fit takes those beside its own loads where it has
+//! them. Judged is the time beside a
 //! load / the time alone in the same round.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
@@ -19,8 +20,8 @@ use nearfar_model::{
 };
 use nearfar_record::{PressureRuns, Record, read_record};
 
-/// Loads that the fit takes.
-const TAKEN: usize = 3;
+/// Loads that the fit takes, with their pauses: those of a profile where nothing else is said.
+const TAKEN: [(&str, u32); 4] = [("load", 1_000_000), ("load", 0), ("copy_nt", 0), ("2l1nt", 1024)];
 /// A mean error is so much of a standard deviation, where errors are normal.
 const MEAN_OF_DEVIATION: f64 = 0.798;
 /// A slowdown from which on the error is judged as a part of it.
@@ -40,13 +41,19 @@ struct Judged {
     much: [f64; 2],
 }
 
+fn is_taken(runs: &PressureRuns) -> bool {
+    runs.load.as_ref().is_none_or(|it| TAKEN.contains(&(it.kernel.as_str(), it.pause_cycles)))
+}
+
 fn judge(runs: &[PressureRuns], family: &FamilyLaw) -> Option<Judged> {
-    let (taken, unseen) = runs.split_at_checked(1 + TAKEN)?;
-    let fitted = fit_program(&memory_runs(taken), family)?;
+    let (taken, unseen): (Vec<PressureRuns>, Vec<PressureRuns>) =
+        runs.iter().cloned().partition(is_taken);
+    let taken = memory_runs(&taken);
+    let fitted = fit_program(&taken, family)?;
     let ratio = fitted.parts.capacity_ratio;
     let memory = MemoryLaw { law: family.law(), capacity_ratio: ratio };
-    let times = memory_runs(unseen);
-    let alone = solve(&fitted.parts, &memory, memory_runs(taken)[0].beside, 1)?.seconds;
+    let times = memory_runs(&unseen);
+    let alone = solve(&fitted.parts, &memory, taken[0].beside, 1)?.seconds;
     let mut judged = Judged::default();
     for (runs, time) in unseen.iter().zip(&times) {
         let beside = solve(&fitted.parts, &memory, time.beside, 1).map(|it| it.seconds / alone);
@@ -109,8 +116,11 @@ fn main() {
             println!("  {name:<26} no law fits it");
             continue;
         };
-        let slowdowns: Vec<String> =
-            runs.iter().skip(1 + TAKEN).map(|it| format!("{:.2}", it.slowdown)).collect();
+        let slowdowns: Vec<String> = runs
+            .iter()
+            .filter(|it| !is_taken(it))
+            .map(|it| format!("{:.2}", it.slowdown))
+            .collect();
         let moved = moved.map_or(String::new(), |it| {
             format!("; {} of {} runs on other cores", it.left_out, it.of)
         });

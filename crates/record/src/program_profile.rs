@@ -61,7 +61,7 @@ pub struct PressureRuns {
     pub seconds: Vec<f64>,
     /// Median of time / time alone in the same round.
     pub slowdown: f64,
-    /// Standard error of its logarithm, by bootstrap.
+    /// Standard error of its logarithm, by bootstrap; of few runs drawn towards the other loads'.
     pub slowdown_error: f64,
     /// What crossed to the memory for the threads beside it while it ran, GB/s; 0 alone.
     pub traffic_gb_per_s: f64,
@@ -90,6 +90,10 @@ pub struct ProgramParts {
     pub overlap: f64,
     /// Capacity of the memory / that of the record's law, as the runs show it; 1 where nothing ran.
     pub capacity_ratio: f64,
+    /// Its time beside cores that others keep busy / without, whatever they move: clocks fall, and a guest's
+    /// cores may be halves of one; null where nothing ran beside it.
+    #[serde(default)]
+    pub busy_ratio: Option<f64>,
     /// What it keeps in a cache that others share; null where nothing ran beside it.
     #[serde(default)]
     pub kept: Option<KeptLines>,
@@ -178,6 +182,7 @@ fn check_parts(parts: &ProgramParts) -> Result<(), String> {
         read_share,
         overlap,
         capacity_ratio,
+        busy_ratio,
         kept,
     } = *parts;
     let is_one = |value: f64| value.is_finite() && value >= 0.0;
@@ -189,6 +194,9 @@ fn check_parts(parts: &ProgramParts) -> Result<(), String> {
     }
     if kept.is_some_and(|it| !is_one(it.exposed_lines) || !(1.0..=1e15).contains(&it.lost_beside)) {
         return Err("what the program keeps in a cache is no number".into());
+    }
+    if let Some(ratio) = busy_ratio.filter(|it| !(0.1..=10.0).contains(it)) {
+        return Err(format!("a time beside busy cores of {ratio} times that without"));
     }
     match (0.0..=1.0).contains(&read_share)
         && (1.0..=1e3).contains(&overlap)

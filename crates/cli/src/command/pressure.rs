@@ -21,9 +21,11 @@ use super::characterize::{Session, register_signals};
 use crate::args::{PressureKind, ProfileArguments};
 use crate::{output, record_continuation, record_file, record_header};
 
-/// What is run beside the program where nothing else is said: as many reads as one core or half of a
-/// machine's can make, as many reads as writes, and less of a mix of both.
-const PRESSURES: [(&str, u32); 3] = [("load", 0), ("copy_nt", 0), ("2l1nt", 1024)];
+/// What is run beside the program where nothing else is said: cores that are busy and move next to nothing,
+/// as many reads as one core or half of a machine's can make, as many reads as writes, and less of a mix of
+/// both.
+const PRESSURES: [(&str, u32); 4] =
+    [("load", 1_000_000), ("load", 0), ("copy_nt", 0), ("2l1nt", 1024)];
 
 /// Rounds of runs: fewer have no interval of 95 %, more are worth no one's time.
 const ROUNDS: (u32, u32) = (6, 24);

@@ -139,6 +139,9 @@ fn parts(profile: &ProgramProfile) -> Table {
         row("of them reads", Figure::of(&of.read_share), ""),
         row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
     ];
+    if let Some(busy) = &of.busy_ratio {
+        rows.push(row("time beside busy cores, whatever they move", Figure::of(busy), TIMES_ALONE));
+    }
     if let (Some(lines), Some(half)) = (&of.kept_lines, &of.half_lost_beside) {
         let kept = Figure::of(&lines.scaled(1e-6));
         rows.push(row("lines kept in a shared cache", kept, "millions"));

@@ -50,6 +50,7 @@ pub fn declared_parts(
         read_share: if read + written > 0.0 { read / (read + written) } else { 1.0 },
         overlap: OVERLAP,
         capacity_ratio: 1.0,
+        busy_ratio: None,
         kept: None,
     })
 }

@@ -26,6 +26,9 @@ pub struct PartEstimates {
     pub overlap: Estimate<Ratio>,
     /// Lines fetched / those waited for one after the other: how many are under way at a time.
     pub lines_under_way: Estimate<Ratio>,
+    /// Its time beside cores that others keep busy / without, whatever they move; null where nothing ran
+    /// beside it.
+    pub busy_ratio: Option<Estimate<Ratio>>,
     /// Lines more that it waits for, one after the other, where others take a shared cache; null where
     /// nothing ran beside it.
     pub kept_lines: Option<Estimate<Ratio>>,
@@ -73,6 +76,8 @@ impl PartEstimates {
             read_share: of_parts(profile, |it| it.read_share),
             overlap: of_parts(profile, |it| it.overlap),
             lines_under_way: of_parts(profile, lines_under_way),
+            busy_ratio: (profile.parts.busy_ratio)
+                .map(|_| of_parts(profile, |it| it.busy_ratio.unwrap_or(f64::NAN))),
             kept_lines: kept.map(|[lines, _]| of_parts(profile, lines)),
             half_lost_beside: kept.map(|[_, half]| of_parts(profile, half)),
         }

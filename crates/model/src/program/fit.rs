@@ -3,7 +3,7 @@
 //! Least squares of the logarithms of the times, and of what the threads beside the program lose by
 //! it: a stream that does not pause waits for its lines as the program does, x t(b, r) + 1 / (B(r) -
 //! bytes/s of the program) for each byte, with x from the moments before the program started. So the
-//! program's own traffic shows without counters. A few runs do not fix eight parameters: expectations
+//! program's own traffic shows without counters. A few runs do not fix nine parameters: expectations
 //! that weigh little hold those that nothing tells of.
 //! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
 //! chapter 6), expectations by theirs.
@@ -43,7 +43,7 @@ const TRAFFIC_ERROR: f64 = 0.02;
 /// What is expected of the parameters, with its standard deviation: the roots of core time, waiting and
 /// transfer as parts of the time alone; ln(q - 1); the logit of the read share, 3/4; ln of the capacity
 /// ratio; the root of the waiting for all lines of a shared cache, likewise; ln of the reads by which they are
-/// taken / the capacity for reads.
+/// taken / the capacity for reads; ln of the time beside busy cores / without.
 const EXPECTED: [(f64, f64); PARAMETERS] = [
     (0.6, 0.5),
     (0.6, 0.5),
@@ -53,8 +53,9 @@ const EXPECTED: [(f64, f64); PARAMETERS] = [
     (0.0, 0.03),
     (0.0, 0.2),
     (-0.4, 0.7),
+    (0.0, 0.05),
 ];
-const PARAMETERS: usize = 8;
+const PARAMETERS: usize = 9;
 /// The position of what a shared cache keeps, where fits begin, and what is as good as 0.
 const KEPT: usize = 6;
 const KEPT_STARTS: [f64; 2] = [0.1, 0.5];
@@ -86,10 +87,10 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
     let capacity = law.capacity(1.0).or_else(|| law.shares.last().map(|it| it.capacity))?;
     let form = Form { law, alone_seconds, capacity, runs, expected: EXPECTED };
     let most_used = most_used(runs, law).ln().max(EXPECTED[5].0);
-    let [_, _, _, overlap, reads, _, _, lost_beside] = EXPECTED.map(|(mean, _)| mean);
+    let [_, _, _, overlap, reads, _, _, lost_beside, busy] = EXPECTED.map(|(mean, _)| mean);
     let starts = [[0.9, 0.3, 0.2], [0.3, 0.9, 0.2], [0.3, 0.5, 0.7]];
     let starts = starts.map(|[core, wait, transfer]| {
-        [core, wait, transfer, overlap, reads, most_used, 0.0, lost_beside]
+        [core, wait, transfer, overlap, reads, most_used, 0.0, lost_beside, busy]
     });
     // What a cache keeps explains any slowdown: from a law without it, it takes what that leaves.
     let mut without = form.expected;
@@ -165,6 +166,7 @@ impl Form<'_> {
             read_share: 1.0 / (1.0 + (-at[4]).exp()),
             overlap: 1.0 + at[3].exp(),
             capacity_ratio: at[5].exp(),
+            busy_ratio: Some(at[8].exp()),
             kept: Some(KeptLines {
                 exposed_lines: lines(at[6]),
                 lost_beside: at[7].exp() * self.capacity,

@@ -77,8 +77,10 @@ fn step(
     let access_seconds = memory.access_seconds(read_share, traffic).filter(|_| left > 0.0)?;
     let transfer_seconds = bytes / left;
     let waiting = exposed_lines * access_seconds;
+    let is_beside = copies > 1.0 || beside.traffic > 0.0;
+    let busy_ratio = parts.busy_ratio.filter(|_| is_beside).unwrap_or(1.0);
     let untransferred = smooth_sum(parts.core_seconds, waiting, parts.overlap);
-    let seconds = smooth_sum(untransferred, transfer_seconds, LIMIT_SHARPNESS);
+    let seconds = busy_ratio * smooth_sum(untransferred, transfer_seconds, LIMIT_SHARPNESS);
     Some(SolvedProgram { seconds, bytes, traffic, read_share, access_seconds, transfer_seconds })
 }
 

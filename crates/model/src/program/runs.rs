@@ -75,9 +75,25 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
             runs.push(of_load.map_err(|why| of_usual(because(place, why)))?);
         }
     }
+    pool_errors(&mut runs[1..]);
     match runs.len() {
         1 => Err(why_none(figures.record())),
         _ => Ok(ProgramRuns { runs, moved }),
+    }
+}
+
+/// How many runs what is known of the others' scatter counts as.
+const POOLED_RUNS: f64 = 4.0;
+
+/// Three runs that agree by chance seem sure: how far those of a load scatter is drawn towards the median of all
+/// loads, the more the fewer they are.
+fn pool_errors(runs: &mut [PressureRuns]) {
+    let count = |it: &PressureRuns| it.seconds.len() as f64;
+    let variance = |it: &PressureRuns| it.slowdown_error.powi(2) * count(it);
+    let Some(usual) = median(&runs.iter().map(variance).collect::<Vec<_>>()) else { return };
+    for it in runs {
+        let pooled = POOLED_RUNS * usual + count(it) * variance(it);
+        it.slowdown_error = (pooled / (POOLED_RUNS + count(it)) / count(it)).sqrt();
     }
 }
 

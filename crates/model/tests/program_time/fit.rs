@@ -74,6 +74,18 @@ fn its_traffic_shows_in_what_streams_lose() {
     assert!(few < 0.4 * many, "{few} and {many}");
 }
 
+/// All takes a twentieth longer beside busy cores, also where they move next to nothing.
+#[test]
+fn what_busy_cores_cost_is_told_from_what_traffic_costs() {
+    let mut runs = runs(0.3, 1.7e7, 2e9);
+    let next_to_nothing = Beside { traffic: 1e6, read_share: 1.0 };
+    runs.insert(1, MemoryRun { beside: next_to_nothing, before: None, ..runs[0] });
+    runs[1..].iter_mut().for_each(|run| run.seconds *= 1.05);
+    let found = fit_program(&runs, &family(100.0)).unwrap();
+    assert!((found.parts.busy_ratio.unwrap() - 1.05).abs() < 0.01, "{:?}", found.parts);
+    assert!((at(&found, 200.0) / 3.7 - 1.0).abs() < 0.08, "{:?}", found.parts);
+}
+
 /// A second, in which it finds ten million lines in a cache that reads of 24 GB/s take 63 % of: beside loads
 /// that the fit has not seen.
 #[test]

@@ -12,6 +12,7 @@ const NONE: ProgramParts = ProgramParts {
     read_share: 1.0,
     overlap: 1.0,
     capacity_ratio: 1.0,
+    busy_ratio: None,
     kept: None,
 };
 
@@ -32,6 +33,17 @@ fn core_time_is_the_same_beside_anything() {
     let parts = ProgramParts { core_seconds: 2.0, ..NONE };
     assert_near(seconds(&parts, Beside::NOTHING, 1), 2.0, 1e-9);
     assert_near(seconds(&parts, REACHED, 8), 2.0, 1e-9);
+}
+
+/// A clock that falls by a tenth where any other core is busy, and no further where all are.
+#[test]
+fn busy_cores_slow_a_program_down_whatever_they_move() {
+    let parts = ProgramParts { core_seconds: 2.0, busy_ratio: Some(1.1), ..NONE };
+    assert_near(seconds(&parts, Beside::NOTHING, 1), 2.0, 1e-9);
+    let next_to_nothing = Beside { traffic: 1e6, read_share: 1.0 };
+    assert_near(seconds(&parts, next_to_nothing, 1), 2.2, 1e-9);
+    assert_near(seconds(&parts, REACHED, 1), 2.2, 1e-9);
+    assert_near(seconds(&parts, Beside::NOTHING, 2), 2.2, 1e-9);
 }
 
 /// Ten million lines one after the other, of 100 ns.

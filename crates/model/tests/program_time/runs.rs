@@ -25,6 +25,11 @@ fn load() -> LatencyLoad {
 
 /// Alone and beside a copy, by round.
 fn record(alone: &[f64], beside: &[f64]) -> Record {
+    record_beside(alone, [(load(), beside)])
+}
+
+/// Alone and beside several loads.
+fn record_beside<const N: usize>(alone: &[f64], beside: [(LatencyLoad, &[f64]); N]) -> Record {
     let machine = machine(1, 1, 2);
     let mut record = record_of(machine.clone(), &[Experiment::Commands]);
     record.header.environment.hypervisor = Some("KVM".into());
@@ -36,7 +41,8 @@ fn record(alone: &[f64], beside: &[f64]) -> Record {
         counters: None,
         pressures: Vec::new(),
     });
-    for (load, times) in [(None, alone), (Some(load()), beside)] {
+    let beside = beside.into_iter().map(|(load, times)| (Some(load), times));
+    for (load, times) in std::iter::once((None, alone)).chain(beside) {
         let case = case_at(&machine, Coordinates::Commands(place(load.clone())));
         for (round, &seconds) in (0..).zip(times) {
             let mut sample = run_of(&case.id, round, seconds, None);
@@ -91,6 +97,22 @@ fn few_runs_have_no_error_and_are_refused() {
     let record = record(&[1.0, 1.1], &[1.5, 2.9]);
     let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
     assert!(why.contains("2 runs") && why.contains("--budget"), "{why}");
+}
+
+/// Three runs that agree by chance: beside other loads such runs scatter by a fifth.
+#[test]
+fn runs_that_agree_by_chance_are_not_sure() {
+    let pausing = |pause_cycles| LatencyLoad { pause_cycles, ..load() };
+    let scattered: &[f64] = &[1.5, 1.2, 1.9];
+    let record = record_beside(
+        &[1.0; 3],
+        [(load(), scattered), (pausing(384), &[1.3, 1.3, 1.3]), (pausing(1024), scattered)],
+    );
+    let ProgramRuns { runs, .. } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    let errors: Vec<f64> = runs.iter().map(|it| it.slowdown_error).collect();
+    assert!(errors[0] < 1e-9, "{errors:?}");
+    assert!(errors[2] > 0.5 * errors[1] && errors[2] < errors[1], "{errors:?}");
+    assert!((errors[3] / errors[1] - 1.0).abs() < 0.2, "{errors:?}");
 }
 
 /// Between caches of a host a line takes six times as long as within one: what ran beside a load there is of
