@@ -83,6 +83,7 @@ pub fn declared_program(
         memory_node: node,
         cpus,
         runs: Vec::new(),
+        left_out: Vec::new(),
         moved: None,
         parts,
         drawn: Vec::new(),

@@ -3,7 +3,7 @@
 //! A guest's CPUs go from core to core of its host, and with them what they share: a cache and its way to the
 //! memory, or a core's units. What a load takes from a program or a chase in one window it does not take in
 //! the next, and neither figure is an error of the other. The guest does not see it but by the time that a
-//! line takes between the CPUs: 24 to 44 ns within a cache of an EPYC, and 145 to 170 between two
+//! line takes between the CPUs: 24 to 61 ns within a cache of an EPYC, and 145 to 170 between two
 //! (docs/models/programs.md).
 
 use std::collections::{HashMap, HashSet};
@@ -11,8 +11,16 @@ use std::collections::{HashMap, HashSet};
 use nearfar_record::{CpuDistance, MovedCores, Record, Sample};
 use nearfar_stats::median;
 
-/// A line within a cache differs from another by less than this factor, and from one between caches by more.
-const OTHER_CORES: f64 = 2.0;
+/// Times of a line without a gap of this factor are of the same cores: within a cache they lie by each other,
+/// and what is between two caches lies by itself.
+const NEIGHBOURS: f64 = 1.25;
+
+/// Of all times the part that must be within that factor of one for others to be reached by it: a few lie
+/// anywhere.
+const DENSE: f64 = 0.02;
+
+/// Other cores' times are from the usual ones at least this factor.
+const OTHER_CORES: f64 = 1.5;
 
 /// Which samples of a record are of the usual cores.
 #[derive(Debug)]
@@ -85,17 +93,24 @@ fn both_ns(distance: &CpuDistance) -> [f64; 2] {
     [distance.before_ns, distance.after_ns]
 }
 
-/// Times from which ranges are tried, of all that were seen.
-const TRIED: usize = 200;
-
 /// Of what was seen of two CPUs before and after samples the range that holds most samples, of two such the
-/// nearer.
+/// nearer: of the ranges without a gap, by which density-based clustering divides them (Ester et al., KDD 1996).
 fn usual_ns(all: &[[f64; 2]]) -> [f64; 2] {
     let mut ns: Vec<f64> = all.iter().flatten().copied().collect();
     ns.sort_by(f64::total_cmp);
-    let ranges = ns.iter().step_by(ns.len() / TRIED + 1).map(|&ns| [ns, OTHER_CORES * ns]);
+    let up_to = |most: f64| ns.partition_point(|&it| it <= most);
+    let around = |it: f64| up_to(NEIGHBOURS * it) - up_to(it / NEIGHBOURS);
+    let dense = ns.iter().copied().filter(|&it| around(it) as f64 >= DENSE * ns.len() as f64);
+    let mut ranges: Vec<[f64; 2]> = Vec::new();
+    for it in dense {
+        match ranges.last_mut() {
+            Some([_, most]) if it <= NEIGHBOURS * *most => *most = it,
+            _ => ranges.push([it, it]),
+        }
+    }
+    let widened = ranges.into_iter().map(|[least, most]| [least / OTHER_CORES, OTHER_CORES * most]);
     let held = |[least, most]: &[f64; 2]| {
         all.iter().filter(|both| both.iter().all(|ns| (*least..=*most).contains(ns))).count()
     };
-    ranges.rev().max_by_key(held).unwrap_or([0.0, f64::INFINITY])
+    widened.rev().max_by_key(held).unwrap_or([0.0, f64::INFINITY])
 }

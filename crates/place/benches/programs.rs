@@ -105,13 +105,14 @@ fn main() {
         let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".jsonl");
         let at = &record.header.inputs.commands.as_ref().unwrap().placements[0];
         let family = home_family(&machine, at.initiator, at.memory_node.unwrap()).unwrap();
-        let ProgramRuns { runs, moved } = match pressure_runs(&RecordFigures::new(&record)) {
-            Ok(runs) => runs,
-            Err(why) => {
-                println!("  {name:<26} not judged: {why}");
-                continue;
-            }
-        };
+        let ProgramRuns { runs, left_out, moved } =
+            match pressure_runs(&RecordFigures::new(&record)) {
+                Ok(runs) => runs,
+                Err(why) => {
+                    println!("  {name:<26} not judged: {why}");
+                    continue;
+                }
+            };
         let Some(judged) = judge(&runs, &family) else {
             println!("  {name:<26} no law fits it");
             continue;
@@ -124,7 +125,10 @@ fn main() {
         let moved = moved.map_or(String::new(), |it| {
             format!("; {} of {} runs on other cores", it.left_out, it.of)
         });
-        print(name, &judged, &format!("{}{moved}", slowdowns.join(" ")));
+        let left_out: Vec<String> = (left_out.iter())
+            .map(|it| format!("; not beside {} ({})", it.load.kernel, it.why))
+            .collect();
+        print(name, &judged, &format!("{}{moved}{}", slowdowns.join(" "), left_out.concat()));
         for (sum, of) in all.errors.iter_mut().zip(judged.errors) {
             *sum += of;
         }

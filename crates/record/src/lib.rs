@@ -80,7 +80,7 @@ pub use profile::{
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
 pub use program_profile::{
-    AnyProfile, KeptLines, PROGRAM_SCHEMA, PressureRuns, ProgramParts, ProgramProfile,
+    AnyProfile, KeptLines, LoadLeftOut, PROGRAM_SCHEMA, PressureRuns, ProgramParts, ProgramProfile,
     read_any_profile, read_program_profile,
 };
 pub use reader::{MAX_LINE_BYTES, ReadError, read_header, read_record, read_record_with};

@@ -38,6 +38,9 @@ pub struct ProgramProfile {
     pub cpus: CpuSet,
     /// Alone first; none of a workload that only declares its traffic.
     pub runs: Vec<PressureRuns>,
+    /// Kinds of load that ran beside it and are not among the runs.
+    #[serde(default)]
+    pub left_out: Vec<LoadLeftOut>,
     /// Runs beside loads left out because CPUs were on other cores; null where there were none, or nobody
     /// looked.
     #[serde(default)]
@@ -71,6 +74,16 @@ pub struct PressureRuns {
     pub read_share: f64,
     /// The least share of their pages that was on the program's node; null alone.
     pub placed_share: Option<f64>,
+}
+
+/// A kind of load beside which too few runs count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoadLeftOut {
+    pub load: LatencyLoad,
+    /// How many count, and why no more do.
+    pub why: String,
 }
 
 /// What a program's time is made of; docs/models/programs.md has the law.

@@ -44,8 +44,10 @@ fn a_program_is_run_beside_loads_or_it_is_said_why_not() {
     let said = text(&output.stderr);
     assert!(said.contains("--budget ends it"), "{said}");
     if !output.status.success() {
-        // Curves of such short windows can be of no use to it on a busy machine; what ran is kept.
-        assert!(said.contains("no law fits its runs"), "{said}");
+        // Curves of such short windows can be of no use to it on a busy machine, and a hypervisor can move
+        // the CPUs in nearly every run; what ran is kept.
+        let moved = said.contains("the hypervisor had put CPUs on other cores");
+        assert!(moved || said.contains("no law fits its runs"), "{said}");
         let kept = said.lines().find_map(|line| line.strip_prefix("runs  ")).unwrap();
         let shown = run(nearfar().args(["show", "--json", kept.trim()]));
         assert!(shown.status.success(), "{}", text(&shown.stderr));

@@ -3,7 +3,7 @@
 use nearfar_model::{
     BoundBy, BoundShares, PartEstimates, PlaceTime, ProgramAnswer, RunsBeside, runs_beside,
 };
-use nearfar_record::{Estimate, LatencyLoad, ProgramProfile};
+use nearfar_record::{Estimate, LatencyLoad, LoadLeftOut, ProgramProfile};
 use nearfar_units::{Seconds, format_significant};
 
 use super::figures::percent_words;
@@ -64,8 +64,7 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
         "Medians of up to {most} rounds in turns; times alone are of the same round. The loads' pages \
          were looked at before and after each run."
     );
-    let runs =
-        runs.with_notes(std::iter::once(rounds).chain(profile.moved.as_ref().map(moved_words)));
+    let runs = runs.with_notes([rounds]);
     Section::new("program", "A program beside loads", says, vec![parts(profile), runs])
 }
 
@@ -77,6 +76,10 @@ fn load_words(load: &LatencyLoad) -> String {
         cycles => format!(", pauses of {cycles}"),
     };
     format!("{} ({threads}{pause})", load.kernel)
+}
+
+fn left_out_words(it: &LoadLeftOut) -> String {
+    format!("Left out is {}: {}.", load_words(&it.load), it.why)
 }
 
 fn bound_words(by: BoundBy) -> &'static str {
@@ -150,11 +153,14 @@ fn parts(profile: &ProgramProfile) -> Table {
             rows.push(row("half of them lost beside reads of", Figure::of(half), "GB/s"));
         }
     }
+    let left_out = profile.left_out.iter().map(left_out_words);
+    let moved = profile.moved.as_ref().map(moved_words);
     Table::new(
         "What its time is made of",
         Column::all(["part", "", "unit"], [WORDS, ONE, WORDS]),
         rows,
     )
+    .with_notes(left_out.chain(moved))
 }
 
 /// A program's time at every pair, for people.

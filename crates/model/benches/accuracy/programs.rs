@@ -261,6 +261,7 @@ fn profile(program: &Program, home: &Pair, noise: &mut dyn FnMut() -> f64) -> Pr
         memory_node: 0,
         cpus: nearfar_machine::CpuSet::single(0),
         runs: vec![alone],
+        left_out: Vec::new(),
         moved: None,
         parts,
         drawn,

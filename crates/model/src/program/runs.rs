@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_record::{
-    Absent, ActorSample, CommandCoordinates, Coordinates, LatencyLoad, MovedCores, PROGRAM_SCHEMA,
-    PressureRuns, ProgramProfile, Record, Sample,
+    Absent, ActorSample, CommandCoordinates, Coordinates, LatencyLoad, LoadLeftOut, MovedCores,
+    PROGRAM_SCHEMA, PressureRuns, ProgramProfile, Record, Sample,
 };
 use nearfar_stats::{drawn_estimates, median, percentile_error};
 
@@ -23,8 +23,10 @@ const FEWEST_ROUNDS: usize = 3;
 /// A program's runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramRuns {
-    /// Alone first, then beside each kind of load that has runs.
+    /// Alone first, then beside each kind of load that has enough runs.
     pub runs: Vec<PressureRuns>,
+    /// The kinds of load that have too few.
+    pub left_out: Vec<LoadLeftOut>,
     /// Those left out because CPUs were on other cores; `None` where none were.
     pub moved: Option<MovedCores>,
 }
@@ -32,7 +34,7 @@ pub struct ProgramRuns {
 /// The runs of the first program of a record that ran under pressure.
 ///
 /// # Errors
-/// What the record lacks.
+/// What the record lacks: runs alone, or enough of them beside any kind of load.
 pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String> {
     let place_of = |place: &Coordinates| match place {
         Coordinates::Commands(place) => Some(place.clone()),
@@ -59,27 +61,34 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
         let failed = figures.record().absent.iter().find(of_place);
         failed.map_or(why.clone(), |failed| format!("{} ({why})", failed.reason.text))
     };
-    let of_usual = |why: String| match moved {
-        Some(MovedCores { left_out, of, .. }) => format!(
-            "{why}; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs on \
-             other cores"
-        ),
-        None => why,
-    };
     let of_home = of_case(None, alone, &by_round, home.memory_node);
-    let mut runs = vec![of_home.map_err(|why| because(home, why))?];
+    let mut runs = vec![of_home.map_err(|why| because(home, format!("alone {why}")))?];
+    let mut left_out = Vec::new();
     for (place, samples) in &all {
         let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
         if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
-            let of_load = of_case(Some(load), samples, &by_round, home.memory_node);
-            runs.push(of_load.map_err(|why| of_usual(because(place, why)))?);
+            match of_case(Some(load), samples, &by_round, home.memory_node) {
+                Ok(of_load) => runs.push(of_load),
+                Err(why) => {
+                    left_out.push(LoadLeftOut { load: load.clone(), why: because(place, why) });
+                }
+            }
         }
     }
     pool_errors(&mut runs[1..]);
-    match runs.len() {
-        1 => Err(why_none(figures.record())),
-        _ => Ok(ProgramRuns { runs, moved }),
+    if runs.len() > 1 {
+        return Ok(ProgramRuns { runs, left_out, moved });
     }
+    let few = left_out.into_iter().next().map(|LoadLeftOut { load, why }| {
+        let of_usual = moved.map_or_else(String::new, |MovedCores { left_out, of, .. }| {
+            format!(
+                "; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs on \
+                 other cores"
+            )
+        });
+        format!("beside {} {why}{of_usual}", load.kernel)
+    });
+    Err(few.unwrap_or_else(|| why_none(figures.record())))
 }
 
 /// How many runs what is known of the others' scatter counts as.
@@ -135,12 +144,9 @@ fn of_case(
     };
     if ratios.len() < FEWEST_ROUNDS {
         return Err(format!(
-            "in the time that it got it has {} beside a load, and how far times scatter is known from \
-             {FEWEST_ROUNDS} on; give it more by --budget",
-            match ratios.len() {
-                1 => "1 run".into(),
-                runs => format!("{runs} runs"),
-            }
+            "{} of its runs {}, and how far times scatter is known from {FEWEST_ROUNDS} on (--budget gives it more)",
+            ratios.len(),
+            if ratios.len() == 1 { "counts" } else { "count" }
         ));
     }
     let logarithms: Vec<f64> = ratios.iter().map(|it| it.ln()).collect();
@@ -199,7 +205,7 @@ pub fn fit_profile(
     figures: &RecordFigures<'_>,
     family: &FamilyLaw,
 ) -> Result<ProgramProfile, String> {
-    let ProgramRuns { runs, moved } = pressure_runs(figures)?;
+    let ProgramRuns { runs, left_out, moved } = pressure_runs(figures)?;
     let header = &figures.record().header;
     let commands = header.inputs.commands.as_ref();
     let (program, at) = commands
@@ -217,6 +223,7 @@ pub fn fit_profile(
         memory_node: at.memory_node.ok_or("its memory was asked for on no node")?,
         cpus: at.binding.cpus.clone(),
         runs,
+        left_out,
         moved,
         parts,
         drawn,

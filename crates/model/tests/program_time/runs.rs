@@ -66,7 +66,7 @@ fn record_beside<const N: usize>(alone: &[f64], beside: [(LatencyLoad, &[f64]); 
 #[test]
 fn slowdowns_are_of_the_same_round() {
     let record = record(&[1.0, 2.0, 4.0], &[1.5, 3.0, 6.0]);
-    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    let ProgramRuns { runs, moved, .. } = pressure_runs(&RecordFigures::new(&record)).unwrap();
     assert_eq!((runs.len(), moved), (2, None));
     assert!(runs[0].load.is_none() && runs[1].load.is_some());
     assert!((runs[1].slowdown - 1.5).abs() < 1e-9);
@@ -96,7 +96,7 @@ fn what_is_missing_is_said() {
 fn few_runs_have_no_error_and_are_refused() {
     let record = record(&[1.0, 1.1], &[1.5, 2.9]);
     let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
-    assert!(why.contains("2 runs") && why.contains("--budget"), "{why}");
+    assert!(why.contains("alone 2 of its runs") && why.contains("--budget"), "{why}");
 }
 
 /// Three runs that agree by chance: beside other loads such runs scatter by a fifth.
@@ -115,6 +115,18 @@ fn runs_that_agree_by_chance_are_not_sure() {
     assert!((errors[3] / errors[1] - 1.0).abs() < 0.2, "{errors:?}");
 }
 
+/// What ran beside other loads says all the same what the program's time is made of.
+#[test]
+fn a_load_with_too_few_runs_is_left_out_and_told() {
+    let pausing = LatencyLoad { pause_cycles: 384, ..load() };
+    let few = record_beside(&[1.0; 4], [(load(), &[1.5, 1.5]), (pausing.clone(), &[1.3; 4])]);
+    let ProgramRuns { runs, left_out, .. } = pressure_runs(&RecordFigures::new(&few)).unwrap();
+    let loads: Vec<_> = runs.iter().map(|it| it.load.as_ref()).collect();
+    assert_eq!(loads, [None, Some(&pausing)]);
+    assert_eq!(left_out.iter().map(|it| &it.load).collect::<Vec<_>>(), [&load()]);
+    assert!(left_out[0].why.contains("2 of its runs count"), "{left_out:?}");
+}
+
 /// Between caches of a host a line takes six times as long as within one: what ran beside a load there is of
 /// another machine.
 #[test]
@@ -131,7 +143,7 @@ fn runs_on_other_cores_do_not_count() {
     // Moved for all of a run, and during it.
     apart(&mut record, 3..4, [155.0, 160.0]);
     apart(&mut record, 4..5, [26.0, 158.0]);
-    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    let ProgramRuns { runs, moved, .. } = pressure_runs(&RecordFigures::new(&record)).unwrap();
     assert_eq!(runs.iter().map(|it| it.seconds.len()).collect::<Vec<_>>(), [6, 4]);
     assert!((runs[1].slowdown - 1.5).abs() < 1e-9);
     let moved = moved.unwrap();
@@ -146,7 +158,8 @@ fn runs_on_other_cores_do_not_count() {
     // Those that are left may be too few.
     apart(&mut record, 1..3, [9.0; 2]);
     let why = pressure_runs(&RecordFigures::new(&record)).unwrap_err();
-    assert!(why.contains("2 runs") && why.contains("4 of 6 runs"), "{why}");
+    assert!(why.contains("beside copy_nt 2 of its runs"), "{why}");
+    assert!(why.contains("4 of 6 runs"), "{why}");
     // Where none is of the usual cores nothing says more than they do.
     let mut all = self::record(&[1.0; 6], &[1.5; 6]);
     apart(&mut all, 0..6, [25.0; 2]);
@@ -156,6 +169,28 @@ fn runs_on_other_cores_do_not_count() {
             _ => CpuDistance { before_ns: 155.0, ..it },
         });
     }
-    let ProgramRuns { runs, moved } = pressure_runs(&RecordFigures::new(&all)).unwrap();
+    let ProgramRuns { runs, moved, .. } = pressure_runs(&RecordFigures::new(&all)).unwrap();
     assert_eq!((runs[1].seconds.len(), moved), (6, None));
+}
+
+/// Within a cache of a host some cores are twice as far from each other as others.
+#[test]
+fn lines_within_a_cache_differ_without_a_move() {
+    const ROUNDS: u32 = 40;
+    let times = [1.5; ROUNDS as usize];
+    let mut record = record(&[1.0; ROUNDS as usize], &times);
+    let beside = record.samples.iter_mut().filter(|it| !it.actors.is_empty());
+    for sample in beside {
+        // 24 to 61 ns, in no order; three rounds between caches, and a look that something disturbed.
+        let near = |step: u32| 24.0 + f64::from((sample.round * 7 + step) % ROUNDS) * 37.0 / 39.0;
+        let [before_ns, after_ns] = match sample.round {
+            10..13 => [146.0, 169.0],
+            20 => [near(0), 95.0],
+            _ => [near(0), near(13)],
+        };
+        sample.cpu_distance = Some(CpuDistance { cpus: [0, 1], before_ns, after_ns });
+    }
+    let ProgramRuns { runs, moved, .. } = pressure_runs(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(runs[1].seconds.len(), 36);
+    assert_eq!(moved.map(|it| (it.left_out, it.of)), Some((4, ROUNDS)));
 }
