@@ -185,6 +185,12 @@ impl Figure {
         Self { is_local, ..self }
     }
 
+    /// What is only known to be less than this.
+    pub fn below<U: Quantity>(most: U) -> Self {
+        let figure = Self::plain(most);
+        Self { text: format!("< {}", figure.text), ..figure }
+    }
+
     /// The same in brackets, for what is only known to be about so much or more.
     pub fn bracketed(self) -> Self {
         Self { text: format!("({})", self.text), ..self }

@@ -1,7 +1,7 @@
 //! What a program's time is made of, and its time where it has not run.
 //!
 //! ```text
-//! T = || a, bytes / (B(r) - g) ||_2.5   a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
+//! T = || a, bytes / (B(r) - g) ||_3     a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
 //! b = g + n bytes / T                   what crosses beside it and for all n copies of it
 //! lines = exposed + kept (1 - exp(- (reads beside / lost_beside)^2))     bytes likewise
 //! ```

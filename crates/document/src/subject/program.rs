@@ -4,7 +4,7 @@ use nearfar_model::{
     BoundBy, BoundShares, PartEstimates, PlaceTime, ProgramAnswer, RunsBeside, runs_beside,
 };
 use nearfar_record::{Estimate, LatencyLoad, LoadLeftOut, ProgramProfile};
-use nearfar_units::{Seconds, format_significant};
+use nearfar_units::{Ratio, Seconds, format_significant};
 
 use super::figures::percent_words;
 use super::moved_cores::moved_words;
@@ -40,10 +40,19 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
         ),
         Err(why) => format!("What {name} is bound by is not known: {why}."),
     };
+    // As a rule all kinds of load are of as many threads, which need not stand in every row.
+    let mut threads: Vec<u32> =
+        profile.runs.iter().filter_map(|it| Some(it.load.as_ref()?.threads)).collect();
+    threads.dedup();
+    let beside = match threads[..] {
+        [threads] => format!("beside {}", threads_words(threads)),
+        _ => "beside".into(),
+    };
+    let words = if threads.len() == 1 { pauses_words } else { load_words };
     let row = |runs: &RunsBeside| {
         let traffic = |which: usize| Cell::figure(runs.traffic.map(|it| Figure::plain(it[which])));
         vec![
-            Cell::Text(runs.load.as_ref().map_or_else(|| "alone".into(), load_words)),
+            Cell::Text(runs.load.as_ref().map_or_else(|| "alone".into(), words)),
             Cell::figure(runs.time.as_ref().map(Figure::of)),
             Cell::figure(runs.slowdown.as_ref().map(Figure::of)),
             traffic(0),
@@ -54,28 +63,33 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
     let runs = Table::new(
         "Its runs",
         Column::all(
-            ["beside", "time", TIMES_ALONE, "load before", "while it ran"],
+            [beside.as_str(), "time", TIMES_ALONE, "before", "meanwhile"],
             [WORDS, SECONDS, ONE, GB, GB],
         ),
         runs.iter().map(row),
     );
     let most = profile.runs.iter().map(|runs| runs.seconds.len()).max().unwrap_or(0);
     let rounds = format!(
-        "Medians of up to {most} rounds in turns; times alone are of the same round. The loads' pages \
-         were looked at before and after each run."
+        "Medians of up to {most} rounds in turns; times alone are of the same round. Before the program \
+         started and meanwhile: what the load moved, whose pages were looked at before and after each run."
     );
     let runs = runs.with_notes([rounds]);
     Section::new("program", "A program beside loads", says, vec![parts(profile), runs])
 }
 
+fn threads_words(threads: u32) -> String {
+    if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+}
+
+fn pauses_words(load: &LatencyLoad) -> String {
+    match load.pause_cycles {
+        0 => load.kernel.clone(),
+        cycles => format!("{}, pauses of {cycles}", load.kernel),
+    }
+}
+
 fn load_words(load: &LatencyLoad) -> String {
-    let threads =
-        if load.threads == 1 { "1 thread".into() } else { format!("{} threads", load.threads) };
-    let pause = match load.pause_cycles {
-        0 => String::new(),
-        cycles => format!(", pauses of {cycles}"),
-    };
-    format!("{} ({threads}{pause})", load.kernel)
+    format!("{} ({})", pauses_words(load), threads_words(load.threads))
 }
 
 fn left_out_words(it: &LoadLeftOut) -> String {
@@ -121,46 +135,48 @@ fn evidence(profile: &ProgramProfile, shares: &BoundShares) -> String {
     )
 }
 
-/// Of kept lines the least that is known, as a part of them, from which on they are taken to be there.
+/// Of a part the least that its interval must leave of it for the part to be known: below it the part is
+/// only known to be no larger than the interval's end, and what follows from it not at all.
 const KNOWN: f64 = 0.1;
+
+fn is_known(part: &Estimate<Ratio>) -> bool {
+    part.ends()[0].0 > KNOWN * part.value.0
+}
 
 /// What its time is made of.
 fn parts(profile: &ProgramProfile) -> Table {
     let of = PartEstimates::of(profile);
-    let row = |what: &str, figure: Figure, unit: &str| {
-        vec![Cell::text(what), Cell::Figure(figure), Cell::text(unit)]
+    let row = |what: &str, figure: Figure| vec![Cell::text(what), Cell::Figure(figure)];
+    let count = |part: &Estimate<Ratio>, unit: f64| match part.scaled(unit) {
+        scaled if is_known(part) => Figure::of(&scaled),
+        scaled => Figure::below(scaled.ends()[1]),
     };
+    let (lines, bytes) = (&of.exposed_lines, &of.bytes);
     let mut rows = vec![
-        row("core time", Figure::of(&of.core), "s"),
-        row(
-            "lines waited for, one after the other",
-            Figure::of(&of.exposed_lines.scaled(1e-6)),
-            "millions",
-        ),
-        row("lines under way at a time", Figure::of(&of.lines_under_way), ""),
-        row("bytes moved", Figure::of(&of.bytes.scaled(1e-9)), "GB"),
-        row("of them reads", Figure::of(&of.read_share), ""),
-        row("overlap of core time and memory", Figure::of(&of.overlap), "1: none"),
+        row("core time, s", Figure::of(&of.core)),
+        row("lines waited for, one after the other, millions", count(lines, 1e-6)),
     ];
-    if let Some(busy) = &of.busy_ratio {
-        rows.push(row("time beside busy cores, whatever they move", Figure::of(busy), TIMES_ALONE));
+    if is_known(lines) && is_known(bytes) {
+        rows.push(row("lines under way at a time", Figure::of(&of.lines_under_way)));
     }
-    if let (Some(lines), Some(half)) = (&of.kept_lines, &of.half_lost_beside) {
-        let kept = Figure::of(&lines.scaled(1e-6));
-        rows.push(row("lines kept in a shared cache", kept, "millions"));
-        // Of next to none nobody knows what takes them.
-        if lines.ends()[0].0 > KNOWN * lines.value.0 {
-            rows.push(row("half of them lost beside reads of", Figure::of(half), "GB/s"));
+    rows.push(row("bytes moved, GB", count(bytes, 1e-9)));
+    if is_known(bytes) {
+        rows.push(row("of them reads", Figure::of(&of.read_share)));
+    }
+    rows.push(row("overlap of core time and memory (1: none)", Figure::of(&of.overlap)));
+    if let Some(busy) = &of.busy_ratio {
+        rows.push(row("beside busy cores, whatever they move, times alone", Figure::of(busy)));
+    }
+    if let (Some(kept), Some(half)) = (&of.kept_lines, &of.half_lost_beside) {
+        rows.push(row("lines kept in a shared cache, millions", count(kept, 1e-6)));
+        if is_known(kept) {
+            rows.push(row("half of them lost beside reads of, GB/s", Figure::of(half)));
         }
     }
     let left_out = profile.left_out.iter().map(left_out_words);
     let moved = profile.moved.as_ref().map(moved_words);
-    Table::new(
-        "What its time is made of",
-        Column::all(["part", "", "unit"], [WORDS, ONE, WORDS]),
-        rows,
-    )
-    .with_notes(left_out.chain(moved))
+    Table::new("What its time is made of", Column::all(["part", ""], [WORDS, ONE]), rows)
+        .with_notes(left_out.chain(moved))
 }
 
 /// A program's time at every pair, for people.

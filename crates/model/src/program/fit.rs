@@ -6,7 +6,7 @@
 //! program's own traffic shows without counters. A few runs do not fix nine parameters: expectations
 //! that weigh little hold those that nothing tells of.
 //! Intervals: runs drawn again by their errors (parametric bootstrap: Efron and Tibshirani, 1993,
-//! chapter 6), expectations by theirs.
+//! chapter 6), expectations by theirs. What the law leaves out comes with a prediction.
 
 use nearfar_record::{KeptLines, ProgramParts};
 use nearfar_stats::{FitRule, Loss, drawn_residuals, fit, normal_quantile};
@@ -115,9 +115,9 @@ pub fn fit_program(runs: &[MemoryRun], family: &FamilyLaw) -> Option<FittedProgr
         let mut drawn = drawn.iter().cycle();
         let mut moved = runs.to_vec();
         for run in &mut moved {
-            run.seconds *= (run.error.hypot(TIME_ERROR) * drawn.next()?).exp();
+            run.seconds *= (run.error * drawn.next()?).exp();
             if let Some((traffic, off)) = &mut run.before {
-                *traffic *= (off.hypot(TRAFFIC_ERROR) * drawn.next()?).exp();
+                *traffic *= (*off * drawn.next()?).exp();
             }
         }
         let mut expected = EXPECTED;

@@ -109,7 +109,7 @@ pub(super) fn lines_under_way(parts: &ProgramParts) -> f64 {
 
 /// How sharply bandwidth takes over from what else the time is made of: phases that are bound by it and
 /// phases that are not follow each other.
-const LIMIT_SHARPNESS: f64 = 2.5;
+const LIMIT_SHARPNESS: f64 = 3.0;
 
 /// (a^q + b^q)^(1/q), the larger of both for a large q.
 fn smooth_sum(one: f64, other: f64, exponent: f64) -> f64 {
