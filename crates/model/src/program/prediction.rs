@@ -102,8 +102,8 @@ pub struct PlaceTime {
 const SEED: u64 = 5;
 /// What the law leaves out, of times that are not those of runs: a part of them, and a part of how far
 /// they are from the time alone (a logarithm).
-const LEFT_OUT: f64 = 0.015;
-const LEFT_OUT_OF_CHANGE: f64 = 0.05;
+const LEFT_OUT: f64 = 0.01;
+const LEFT_OUT_OF_CHANGE: f64 = 0.03;
 
 /// The time of a program by the family of a pair, and how it comes about.
 ///
