@@ -3,7 +3,7 @@
 //! A guest's CPUs go from core to core of its host, and with them what they share: a cache and its way to the
 //! memory, or a core's units. What a load takes from a program or a chase in one window it does not take in
 //! the next, and neither figure is an error of the other. The guest does not see it but by the time that a
-//! line takes between the CPUs: 24 to 61 ns within a cache of an EPYC, and 145 to 170 between two
+//! line takes between the CPUs: 24 to 63 ns within a cache of an EPYC, and 145 to 250 between two
 //! (docs/models/programs.md).
 
 use std::collections::{HashMap, HashSet};

@@ -66,7 +66,7 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
     let mut left_out = Vec::new();
     for (place, samples) in &all {
         let is_same = (&place.command, place.memory_node) == (&home.command, home.memory_node);
-        if let Some(load) = place.load.as_ref().filter(|_| is_same && !samples.is_empty()) {
+        if let Some(load) = place.load.as_ref().filter(|_| is_same) {
             match of_case(Some(load), samples, &by_round, home.memory_node) {
                 Ok(of_load) => runs.push(of_load),
                 Err(why) => {

@@ -119,12 +119,14 @@ fn runs_that_agree_by_chance_are_not_sure() {
 #[test]
 fn a_load_with_too_few_runs_is_left_out_and_told() {
     let pausing = LatencyLoad { pause_cycles: 384, ..load() };
-    let few = record_beside(&[1.0; 4], [(load(), &[1.5, 1.5]), (pausing.clone(), &[1.3; 4])]);
-    let ProgramRuns { runs, left_out, .. } = pressure_runs(&RecordFigures::new(&few)).unwrap();
-    let loads: Vec<_> = runs.iter().map(|it| it.load.as_ref()).collect();
-    assert_eq!(loads, [None, Some(&pausing)]);
-    assert_eq!(left_out.iter().map(|it| &it.load).collect::<Vec<_>>(), [&load()]);
-    assert!(left_out[0].why.contains("2 of its runs count"), "{left_out:?}");
+    for (times, told) in [(&[1.5; 2][..], "2 of its runs count"), (&[], "0 of its runs count")] {
+        let few = record_beside(&[1.0; 4], [(load(), times), (pausing.clone(), &[1.3; 4])]);
+        let ProgramRuns { runs, left_out, .. } = pressure_runs(&RecordFigures::new(&few)).unwrap();
+        let loads: Vec<_> = runs.iter().map(|it| it.load.as_ref()).collect();
+        assert_eq!(loads, [None, Some(&pausing)]);
+        assert_eq!(left_out.iter().map(|it| &it.load).collect::<Vec<_>>(), [&load()]);
+        assert!(left_out[0].why.contains(told), "{left_out:?}");
+    }
 }
 
 /// Between caches of a host a line takes six times as long as within one: what ran beside a load there is of
