@@ -63,7 +63,7 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
     let runs = Table::new(
         "Its runs",
         Column::all(
-            [beside.as_str(), "time", TIMES_ALONE, "before", "meanwhile"],
+            [beside.as_str(), "time", TIMES_ALONE, "before", "during"],
             [WORDS, SECONDS, ONE, GB, GB],
         ),
         runs.iter().map(row),
@@ -71,7 +71,7 @@ fn runs_section(profile: &ProgramProfile, depends_on: Result<BoundShares, String
     let most = profile.runs.iter().map(|runs| runs.seconds.len()).max().unwrap_or(0);
     let rounds = format!(
         "Medians of up to {most} rounds in turns; times alone are of the same round. Before the program \
-         started and meanwhile: what the load moved, whose pages were looked at before and after each run."
+         and during it: what the load moved, whose pages were looked at before and after each run."
     );
     let runs = runs.with_notes([rounds]);
     Section::new("program", "A program beside loads", says, vec![parts(profile), runs])
@@ -135,12 +135,13 @@ fn evidence(profile: &ProgramProfile, shares: &BoundShares) -> String {
     )
 }
 
-/// Of a part the least that its interval must leave of it for the part to be known: below it the part is
-/// only known to be no larger than the interval's end, and what follows from it not at all.
-const KNOWN: f64 = 0.1;
+/// A part is known where its interval's lower end is more than this of the upper one: else it is only known to be
+/// no larger than that, and what follows from it not at all.
+const KNOWN: f64 = 0.05;
 
 fn is_known(part: &Estimate<Ratio>) -> bool {
-    part.ends()[0].0 > KNOWN * part.value.0
+    let [low, high] = part.ends();
+    low.0 > KNOWN * high.0
 }
 
 /// What its time is made of.
