@@ -1,7 +1,7 @@
 //! What a program's time is made of, and its time where it has not run.
 //!
 //! ```text
-//! T = || a, bytes / (B(r) - g) ||_3     a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
+//! T = busy || a, bytes / (B(r) - g) ||_3   a = || core, lines t(b, r) ||_q   ||x, y||_q = (x^q + y^q)^(1/q)
 //! b = g + n bytes / T                   what crosses beside it and for all n copies of it
 //! lines = exposed + kept (1 - exp(- (reads beside / lost_beside)^2))     bytes likewise
 //! ```
@@ -9,6 +9,7 @@
 //! | symbol | meaning | unit |
 //! | --- | --- | --- |
 //! | T | time of the program | s |
+//! | busy | 1 alone; beside others its time beside cores that are kept busy / without, whatever they move | 1 |
 //! | core | time that does not depend on memory | s |
 //! | lines | lines waited for one after the other: those fetched / those under way at a time | 1 |
 //! | bytes, r | what crosses to the memory, and the share of reads in all that crosses | bytes, 1 |

@@ -135,13 +135,13 @@ fn evidence(profile: &ProgramProfile, shares: &BoundShares) -> String {
     )
 }
 
-/// A part is known where its interval's lower end is more than this of the upper one: else it is only known to be
-/// no larger than that, and what follows from it not at all.
+/// A part is known where its interval's lower end is so much of the upper one: else it is only known to be less
+/// than that, and what follows from it not at all.
 const KNOWN: f64 = 0.05;
 
 fn is_known(part: &Estimate<Ratio>) -> bool {
     let [low, high] = part.ends();
-    low.0 > KNOWN * high.0
+    low.0 >= KNOWN * high.0
 }
 
 /// What its time is made of.

@@ -28,7 +28,8 @@ const GENERATORS: [(f64, f64); 4] = [(1.0, 1e-4), (1.0, 0.9), (0.5, 0.85), (0.75
 /// Beside busy cores core time becomes longer by at most this part, and all that takes time by that.
 const CLOCK: f64 = 0.08;
 const STOLEN: f64 = 0.04;
-/// The law's sharpness and expectations were chosen by the first; of the others they knew nothing.
+/// The law's sharpness and expectations were chosen by the first, the sharpness with a look at the third; of the
+/// others they knew nothing.
 const SEEDS: [u64; 4] = [11, 101, 102, 103];
 /// Promised: mean and 95th percentile of the errors, and how often intervals hold the truth.
 const PROMISED: [f64; 2] = [0.05, 0.12];

@@ -77,8 +77,11 @@ fn step(
     let access_seconds = memory.access_seconds(read_share, traffic).filter(|_| left > 0.0)?;
     let transfer_seconds = bytes / left;
     let waiting = exposed_lines * access_seconds;
-    let is_beside = copies > 1.0 || beside.traffic > 0.0;
-    let busy_ratio = parts.busy_ratio.filter(|_| is_beside).unwrap_or(1.0);
+    // Alone no other core is busy.
+    let busy_ratio = match parts.busy_ratio {
+        Some(ratio) if copies > 1.0 || beside.traffic > 0.0 => ratio,
+        _ => 1.0,
+    };
     let untransferred = smooth_sum(parts.core_seconds, waiting, parts.overlap);
     let seconds = busy_ratio * smooth_sum(untransferred, transfer_seconds, LIMIT_SHARPNESS);
     Some(SolvedProgram { seconds, bytes, traffic, read_share, access_seconds, transfer_seconds })
@@ -108,7 +111,8 @@ pub(super) fn lines_under_way(parts: &ProgramParts) -> f64 {
 }
 
 /// How sharply bandwidth takes over from what else the time is made of: phases that are bound by it and
-/// phases that are not follow each other.
+/// phases that are not follow each other. Chosen by simulated programs: below 3 the fit takes waiting for
+/// bandwidth, above it bandwidth for waiting (docs/models/programs.md, How near it comes).
 const LIMIT_SHARPNESS: f64 = 3.0;
 
 /// (a^q + b^q)^(1/q), the larger of both for a large q.

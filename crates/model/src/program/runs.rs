@@ -79,11 +79,11 @@ pub fn pressure_runs(figures: &RecordFigures<'_>) -> Result<ProgramRuns, String>
     if runs.len() > 1 {
         return Ok(ProgramRuns { runs, left_out, moved });
     }
-    let few = left_out.into_iter().next().map(|LoadLeftOut { load, why }| {
-        let of_usual = moved.map_or_else(String::new, |MovedCores { left_out, of, .. }| {
+    let few = left_out.first().map(|LoadLeftOut { load, why }| {
+        let of_usual = moved.map_or_else(String::new, |moved| {
             format!(
-                "; {left_out} of {of} runs beside loads do not count, because the hypervisor had put CPUs on \
-                 other cores"
+                "; {} of {} runs beside loads do not count, because the hypervisor had put CPUs on other cores",
+                moved.left_out, moved.of
             )
         });
         format!("beside {} {why}{of_usual}", load.kernel)
@@ -144,7 +144,7 @@ fn of_case(
     };
     if ratios.len() < FEWEST_ROUNDS {
         return Err(format!(
-            "{} of its runs {}, and how far times scatter is known from {FEWEST_ROUNDS} on (--budget gives it more)",
+            "{} of its runs {}, and how far times scatter is known from {FEWEST_ROUNDS} on; --budget gives it more",
             ratios.len(),
             if ratios.len() == 1 { "counts" } else { "count" }
         ));
