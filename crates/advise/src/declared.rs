@@ -21,7 +21,7 @@ pub fn declared_program(
     let initiators = machine.initiators();
     let initiator = initiators.first().ok_or("the record's machine has no initiator")?;
     let node =
-        initiator.memory_nodes.first().ok_or("its first initiator has no node of its own")?;
+        machine.home_memory(initiator).ok_or("no node of the record's machine has memory")?;
     let chart = roofline(&RecordFigures::new(record))
         .map_err(|without| without.without_model("roofline"))?;
     let charts = chart.charts.iter().filter(|chart| chart.initiator == initiator.index);

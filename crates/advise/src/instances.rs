@@ -161,13 +161,14 @@ impl Arranging<'_> {
         found
     }
 
-    /// The nodes of an initiator, that with its CPUs first.
+    /// The nodes of an initiator, that with its CPUs first; the nearest of one without memory.
     fn own_nodes(&self, initiator: u32) -> Vec<u32> {
         let Some(own) = self.initiators.iter().find(|it| it.index == initiator) else {
             return Vec::new();
         };
-        let others = own.memory_nodes.iter().filter(|&node| Some(node) != own.cpu_node);
-        own.cpu_node.into_iter().chain(others).filter(|&it| takes_pages(self.machine, it)).collect()
+        let home = self.machine.home_memory(own);
+        let others = own.memory_nodes.iter().filter(|&node| Some(node) != home);
+        home.into_iter().chain(others).filter(|&node| takes_pages(self.machine, node)).collect()
     }
 
     fn own_node(&self, initiator: u32, rank: usize) -> Option<u32> {

@@ -107,7 +107,7 @@ impl Asked<'_> {
     fn near(&self) -> NodeSet {
         let own = self.machine.initiators().into_iter();
         let own = own.filter(|it| it.cpus.intersects(&self.binding.cpus));
-        own.filter_map(|it| it.cpu_node.or(it.memory_nodes.first())).collect()
+        own.filter_map(|initiator| self.machine.home_memory(&initiator)).collect()
     }
 
     /// CPUs of the cores that the threads are on: who counts CPUs and gives whole cores must give these.

@@ -44,6 +44,8 @@ pub struct LonePairs {
     /// Medians by initiator, node and threads, useful bytes/s.
     cells: BTreeMap<(u32, u32), BTreeMap<u32, f64>>,
     initiators: Vec<Initiator>,
+    /// The node for the pages of each.
+    homes: BTreeMap<u32, u32>,
     /// The package of each initiator, and of each node, that has one.
     packages: [BTreeMap<u32, u32>; 2],
 }
@@ -97,7 +99,9 @@ impl LonePairs {
             }
         }
         let load_share = load_share_of(&kernel);
-        let found = Self { kernel, load_share, without_flow, cells, initiators, packages };
+        let homes = initiators.iter();
+        let homes = homes.filter_map(|own| Some((own.index, machine.home_memory(own)?))).collect();
+        let found = Self { kernel, load_share, without_flow, cells, initiators, homes, packages };
         (!found.cells.is_empty()).then_some(found)
     }
 
@@ -202,11 +206,7 @@ impl LonePairs {
 
     /// Each initiator's pages on its own node.
     fn local_pages(&self, team: &Team) -> Option<Vec<OnNodes>> {
-        let home = |initiator: u32| {
-            let own = self.initiators.iter().find(|it| it.index == initiator)?;
-            own.cpu_node.or(own.memory_nodes.first())
-        };
-        let alone = |worker: &Workers| Some([(home(worker.initiator)?, 1.0)].into());
+        let alone = |worker: &Workers| Some([(*self.homes.get(&worker.initiator)?, 1.0)].into());
         team.workers.iter().map(alone).collect()
     }
 

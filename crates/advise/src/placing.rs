@@ -370,7 +370,7 @@ fn shares_of(weights: &[u32]) -> Shares {
     weights.iter().map(|&weight| f64::from(weight) / sum).collect()
 }
 
-/// The nodes in the order in which the kernel fills them for an initiator: its node with CPUs, the
+/// The nodes in the order in which the kernel fills them for an initiator: its own or nearest, the
 /// others by distance. `None` without nodes, and where the first node has no
 /// figures.
 fn fallback_order(
@@ -378,7 +378,7 @@ fn fallback_order(
     initiator: &Initiator,
     page_nodes: &[PageNode],
 ) -> Option<Vec<usize>> {
-    let home = initiator.cpu_node.or(initiator.memory_nodes.first())?;
+    let home = machine.home_memory(initiator)?;
     page_nodes.iter().find(|it| it.node == home)?;
     let key = |&index: &usize| {
         let node = page_nodes[index].node;

@@ -62,8 +62,7 @@ pub fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]
 /// some, and not a GPU's.
 pub(crate) fn takes_pages(machine: &Machine, node: u32) -> bool {
     let is_allowed = machine.allowed_nodes.is_empty() || machine.allowed_nodes.contains(node);
-    let has_memory = machine
-        .node(node)
-        .is_some_and(|it| it.memory_bytes != Some(0) && it.kind != MemoryKind::Gpu);
+    let has_memory =
+        machine.node(node).is_some_and(|it| it.has_memory() && it.kind != MemoryKind::Gpu);
     is_allowed && has_memory
 }

@@ -12,6 +12,6 @@ pub fn ask<Answer>(ask: impl FnOnce() -> Result<Answer, TopologyError>) -> anyho
 pub fn ask_in_child<Answer>(
     ask: impl FnOnce() -> Result<Answer, TopologyError>,
 ) -> anyhow::Result<Answer> {
-    let [plugins, parser] = HWLOC_ENVIRONMENT;
-    Ok(nearfar_sys::with_hwloc_environment(&[plugins, parser, HWLOC_CHECKS], ask)??)
+    let own: Vec<(&str, &str)> = HWLOC_ENVIRONMENT.into_iter().chain([HWLOC_CHECKS]).collect();
+    Ok(nearfar_sys::with_hwloc_environment(&own, ask)??)
 }

@@ -145,7 +145,7 @@ fn interpret(answer: Answer) -> Shown {
 /// that have memory and may be used.
 fn nodes_of(machine: &Machine, accelerator: &Accelerator) -> NodeSet {
     if accelerator.shares_host_memory {
-        let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+        let with_memory = machine.nodes.iter().filter(|node| node.has_memory());
         return with_memory
             .map(|node| node.os_index)
             .filter(|&node| machine.allowed_nodes.contains(node))

@@ -1,7 +1,5 @@
 //! Guest machines as data, and what QEMU must be told to make one.
 
-use std::ops::Range;
-
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
@@ -35,10 +33,20 @@ pub struct GuestMachine {
 pub struct GuestNode {
     /// CPUs of its own: this many of those that are left.
     pub cpus: u32,
+    /// Which ones these are, where they are not those that are left: ranges.
+    #[serde(default)]
+    pub cpu_ranges: Vec<[u32; 2]>,
+    /// Its share of the guest's memory for each node: 0 makes it a node without memory.
+    #[serde(default = "one_share")]
+    pub memory_shares: u32,
     /// The node with CPUs that it is near to, for machines with claims.
     pub near: Option<u32>,
     /// Memory-side cache, MiB.
     pub side_cache_mib: Option<u32>,
+}
+
+fn one_share() -> u32 {
+    1
 }
 
 /// Rows: nodes with CPUs; columns: all nodes.
@@ -51,14 +59,18 @@ pub struct Claims {
     pub bandwidth_mb_per_s: Vec<Vec<u32>>,
 }
 
-const MACHINES: [(&str, &str); 7] = [
+const MACHINES: [(&str, &str); 11] = [
     ("a64fx", include_str!("../../../lab/machines/a64fx.toml")),
     ("amd-2p", include_str!("../../../lab/machines/amd-2p.toml")),
     ("amd-4p", include_str!("../../../lab/machines/amd-4p.toml")),
+    ("crossed", include_str!("../../../lab/machines/crossed.toml")),
     ("cxl", include_str!("../../../lab/machines/cxl.toml")),
+    ("half-empty", include_str!("../../../lab/machines/half-empty.toml")),
     ("intel-2p", include_str!("../../../lab/machines/intel-2p.toml")),
     ("knl", include_str!("../../../lab/machines/knl.toml")),
+    ("one-cpu-node", include_str!("../../../lab/machines/one-cpu-node.toml")),
     ("one-node", include_str!("../../../lab/machines/one-node.toml")),
+    ("remote", include_str!("../../../lab/machines/remote.toml")),
 ];
 
 /// All guest machines.
@@ -87,9 +99,15 @@ impl GuestMachine {
     }
 
     /// The numbers of the CPUs of a node; empty where it has none.
-    pub fn cpus_of(&self, node: usize) -> Range<u32> {
+    pub fn cpus_of(&self, node: usize) -> Vec<u32> {
+        let Some(own) = self.node.get(node) else { return Vec::new() };
         let first: u32 = self.node.iter().take(node).map(|node| node.cpus).sum();
-        first..first + self.node.get(node).map_or(0, |node| node.cpus)
+        let named = own.cpu_ranges.iter().flat_map(|&[from, to]| from..=to);
+        if own.cpu_ranges.is_empty() {
+            (first..first + own.cpus).collect()
+        } else {
+            named.collect()
+        }
     }
 
     fn check(&self) -> anyhow::Result<()> {
@@ -142,23 +160,25 @@ impl GuestMachine {
                 self.cpus()
             ),
             "-m".into(),
-            format!("{}M", node_mib as usize * self.node.len()),
+            format!("{}M", node_mib * self.node.iter().map(|node| node.memory_shares).sum::<u32>()),
         ];
         for (number, node) in self.node.iter().enumerate() {
-            let mut of_node = format!("node,nodeid={number},memdev=memory{number}");
-            let cpus = self.cpus_of(number);
-            if let Some(last) = cpus.clone().last() {
-                of_node += &format!(",cpus={}-{last}", cpus.start);
+            let mut of_node = format!("node,nodeid={number}");
+            for cpu in self.cpus_of(number) {
+                of_node += &format!(",cpus={cpu}");
             }
             if let Some(near) = node.near {
                 of_node += &format!(",initiator={near}");
             }
-            arguments.extend([
-                "-object".into(),
-                format!("memory-backend-ram,id=memory{number},size={node_mib}M"),
-                "-numa".into(),
-                of_node,
-            ]);
+            if node.memory_shares > 0 {
+                let mib = node_mib * node.memory_shares;
+                of_node += &format!(",memdev=memory{number}");
+                arguments.extend([
+                    "-object".into(),
+                    format!("memory-backend-ram,id=memory{number},size={mib}M"),
+                ]);
+            }
+            arguments.extend(["-numa".into(), of_node]);
         }
         arguments.extend(self.tables().into_iter().flat_map(|table| ["-numa".into(), table]));
         arguments

@@ -1,5 +1,5 @@
-//! Who accesses memory. An initiator is the set of CPUs that share their local memory nodes (hwloc's
-//! and the HMAT's word; the "cluster" of denoyelle2019, section 3). L3 domain and core are finer groups.
+//! CPUs that access memory. An initiator is the set of CPUs of one memory node, or of none, as the kernel
+//! groups them (the "cluster" of denoyelle2019, section 3). L3 domain and core are finer groups.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::index_set::{CpuSet, NodeSet};
-use crate::machine::Machine;
+use crate::machine::{Machine, MemoryKind, MemoryNode, Package};
 
-/// CPUs with the same local memory nodes.
+/// The CPUs of one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -18,11 +18,10 @@ pub struct Initiator {
     pub index: u32,
     /// Its CPUs, allowed or not.
     pub cpus: CpuSet,
-    /// Its local nodes: of all nodes that are local to these CPUs, those local to
-    /// the fewest. A memory-only node that serves a whole package or machine is
-    /// local to no single initiator; it is a target for all.
+    /// Its local memory: its own node, unless that has no memory, and memory-only nodes that are local
+    /// to just these CPUs. A memory-only node that serves several initiators is local to none.
     pub memory_nodes: NodeSet,
-    /// The lowest local node that has CPUs; null for an initiator without one.
+    /// The node that these CPUs belong to, with memory or without; null for CPUs of no node.
     pub cpu_node: Option<u32>,
 }
 
@@ -75,51 +74,108 @@ impl CpuGroup {
 }
 
 impl Machine {
-    /// The initiators, by their first CPU. CPUs without any local node form a
-    /// initiator without memory.
+    /// The initiators, by their first CPU. CPUs of no node form one without local memory.
     pub fn initiators(&self) -> Vec<Initiator> {
-        let mut nearest = self.nearest_nodes();
-        let mut groups: Vec<(NodeSet, CpuSet)> = Vec::new();
-        let mut places: BTreeMap<NodeSet, usize> = BTreeMap::new();
-        for cpu in self.cpus().iter() {
-            let nodes = nearest.remove(&cpu).unwrap_or_default();
-            match places.get(&nodes) {
-                Some(&place) => {
-                    groups[place].1.insert(cpu);
-                }
-                None => {
-                    places.insert(nodes.clone(), groups.len());
-                    groups.push((nodes, CpuSet::single(cpu)));
-                }
+        let (mut owners, memory_only): (Vec<&MemoryNode>, Vec<&MemoryNode>) =
+            self.nodes.iter().partition(|node| !node.cpus.is_empty());
+        // A description that is not the kernel's can give a CPU to several nodes.
+        owners.sort_by_key(|node| node.cpus.len());
+        let mut owner: BTreeMap<u32, &MemoryNode> = BTreeMap::new();
+        for node in owners {
+            for cpu in node.cpus.iter() {
+                owner.entry(cpu).or_insert(node);
             }
         }
-        let own_cpus = self.nodes.iter().filter(|node| !node.cpus.is_empty());
-        let with_cpus: NodeSet = own_cpus.map(|node| node.os_index).collect();
+        let mut groups: Vec<(Option<&MemoryNode>, CpuSet)> = Vec::new();
+        let mut places: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+        for cpu in self.cpus().iter() {
+            let node = owner.get(&cpu).copied();
+            let place = places.entry(node.map(|node| node.os_index)).or_insert(groups.len());
+            if *place == groups.len() {
+                groups.push((node, CpuSet::new()));
+            }
+            groups[*place].1.insert(cpu);
+        }
         (0..)
             .zip(groups)
-            .map(|(index, (memory_nodes, cpus))| {
-                let cpu_node = memory_nodes.iter().find(|&node| with_cpus.contains(node));
-                Initiator { index, cpus, memory_nodes, cpu_node }
+            .map(|(index, (node, cpus))| {
+                let cpu_node = node.map(|node| node.os_index);
+                let beside = memory_only.iter().filter(|node| self.is_local(node, cpu_node, &cpus));
+                let local = node.into_iter().chain(beside.copied());
+                let local = local.filter(|node| node.has_memory()).map(|node| node.os_index);
+                Initiator { index, memory_nodes: local.collect(), cpus, cpu_node }
             })
             .collect()
     }
 
-    /// Of the nodes local to each CPU, those that are local to the fewest CPUs.
-    fn nearest_nodes(&self) -> BTreeMap<u32, NodeSet> {
-        let mut nearest: BTreeMap<u32, (usize, NodeSet)> = BTreeMap::new();
-        for node in &self.nodes {
-            let size = node.locality.len();
-            for cpu in node.locality.iter() {
-                let (fewest, nodes) = nearest.entry(cpu).or_insert((size, NodeSet::new()));
-                if size < *fewest {
-                    (*fewest, *nodes) = (size, NodeSet::new());
-                }
-                if size == *fewest {
-                    nodes.insert(node.os_index);
-                }
-            }
+    /// Whether a node without CPUs is local to just the CPUs of a node: HBM or persistent memory next to
+    /// them, which their own controllers drive, memory whose initiator the firmware says they are, or
+    /// memory nearer to them than that of any other CPUs.
+    fn is_local(&self, node: &MemoryNode, cpu_node: Option<u32>, cpus: &CpuSet) -> bool {
+        let from_cpus = |to: u32| cpu_node.and_then(|cpu_node| self.distance(cpu_node, to));
+        let Some(distance) = from_cpus(node.os_index) else { return node.locality == *cpus };
+        let others = self.nodes.iter().filter(|other| !other.cpus.is_empty());
+        let others = others.filter(|other| Some(other.os_index) != cpu_node);
+        let is_nearer = others
+            .filter_map(|other| from_cpus(other.os_index))
+            .min()
+            .is_some_and(|nearest| distance < nearest);
+        let is_named = self
+            .firmware_figures
+            .iter()
+            .any(|figure| figure.node == node.os_index && figure.initiator.as_ref() == Some(cpus));
+        let is_own_kind = matches!(node.kind, MemoryKind::Hbm | MemoryKind::Nvm);
+        node.locality == *cpus && (is_named || is_own_kind || is_nearer)
+    }
+
+    /// Nodes with memory that are as near to these CPUs as any: the local ones, else those at the least
+    /// distance from their node; all that have memory where no distances are known.
+    pub fn nearest_memory(&self, initiator: &Initiator) -> NodeSet {
+        if !initiator.memory_nodes.is_empty() {
+            return initiator.memory_nodes.clone();
         }
-        nearest.into_iter().map(|(cpu, (_, nodes))| (cpu, nodes)).collect()
+        let distance = |node: u32| initiator.cpu_node.and_then(|from| self.distance(from, node));
+        let with_memory: Vec<u32> =
+            self.nodes.iter().filter(|node| node.has_memory()).map(|node| node.os_index).collect();
+        let least = with_memory.iter().filter_map(|&node| distance(node)).min();
+        with_memory.into_iter().filter(|&node| distance(node) == least).collect()
+    }
+
+    /// The node for the pages of an initiator's threads: its own, or if that has no memory the lowest of
+    /// the nearest ones, those first that this process may use; `None` on a machine without memory.
+    pub fn home_memory(&self, initiator: &Initiator) -> Option<u32> {
+        let nearest = self.nearest_memory(initiator);
+        let usable = nearest.intersection(&self.allowed_nodes);
+        let nodes = if usable.is_empty() { nearest } else { usable };
+        initiator.cpu_node.filter(|&node| nodes.contains(node)).or(nodes.first())
+    }
+
+    /// The CPUs to which no memory is nearer than this node's; for a memory-only node that serves
+    /// several initiators those of all of them.
+    pub fn cpus_near(&self, node: &MemoryNode) -> CpuSet {
+        let initiators = self.initiators();
+        let near = initiators.iter().filter(|initiator| {
+            let serves_more = node.cpus.is_empty() && initiator.cpus.is_subset(&node.locality);
+            let serves_more = serves_more && initiator.cpus != node.locality;
+            (serves_more && node.has_memory())
+                || self.nearest_memory(initiator).contains(node.os_index)
+        });
+        near.flat_map(|initiator| initiator.cpus.iter()).collect()
+    }
+
+    /// Nodes whose CPUs lie in several packages that other nodes have CPUs in, too: packages and nodes
+    /// contradict each other, mostly in virtual machines. A node that has whole packages is sound.
+    pub fn nodes_across_packages(&self) -> NodeSet {
+        let is_split = |package: &&Package| {
+            let of_nodes = self.nodes.iter().filter(|node| node.cpus.intersects(&package.cpus));
+            of_nodes.count() > 1
+        };
+        let is_across = |node: &&MemoryNode| {
+            let packages =
+                self.packages.iter().filter(|package| package.cpus.intersects(&node.cpus));
+            packages.clone().count() > 1 && packages.clone().any(|package| is_split(&package))
+        };
+        self.nodes.iter().filter(is_across).map(|node| node.os_index).collect()
     }
 
     /// The groups of CPUs that share a last-level cache, by their first CPU. CPUs

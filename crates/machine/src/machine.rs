@@ -130,13 +130,21 @@ pub struct MemoryNode {
     pub kind: MemoryKind,
     /// CPUs that belong to the node itself; empty for a memory-only node.
     pub cpus: CpuSet,
-    /// CPUs to which it is local; for a memory-only node those of its package or machine.
+    /// The CPUs next to it: its own, or for a memory-only node those that the firmware names, else those
+    /// of the nearest nodes. Whether it is local to them, initiators say.
     pub locality: CpuSet,
-    /// Its size as the operating system or hwloc says; null: not said. In a virtual machine it can
-    /// be wrong: see the machine's notes.
+    /// Its size as the operating system or hwloc says, 0 for CPUs without memory; null: not said. In a
+    /// virtual machine it can be wrong: see the machine's notes.
     pub memory_bytes: Option<u64>,
     /// Size of a memory-side cache in front of it; null: none is known.
     pub memory_side_cache_bytes: Option<u64>,
+}
+
+impl MemoryNode {
+    /// Whether pages can be on it, for all that is known.
+    pub fn has_memory(&self) -> bool {
+        self.memory_bytes != Some(0)
+    }
 }
 
 /// A core and its processing units.
@@ -265,15 +273,16 @@ impl Machine {
         self.nodes.iter().find(|node| node.os_index == os_index)
     }
 
-    /// The nodes with memory and CPUs of their own that this process may use, and these CPUs; only those of
-    /// `only`, where it is given.
+    /// The nodes with CPUs that this process may use, and these CPUs; only those of `only`, where it is given.
+    /// A node without memory is among them: its pages are on the nearest that has some
+    /// ([`Machine::home_memory`]). One whose memory this process may not use is not.
     pub fn nodes_with_usable_cpus<'a>(
         &'a self,
         only: Option<&'a CpuSet>,
     ) -> impl Iterator<Item = (&'a MemoryNode, CpuSet)> {
         let may_have_pages = |node: &&MemoryNode| {
             let allowed = &self.allowed_nodes;
-            node.memory_bytes != Some(0) && (allowed.is_empty() || allowed.contains(node.os_index))
+            !node.has_memory() || allowed.is_empty() || allowed.contains(node.os_index)
         };
         let usable = move |node: &MemoryNode| {
             let own = node.cpus.intersection(&self.allowed_cpus);

@@ -53,11 +53,8 @@ impl Machine {
     }
 
     fn check_one_node_a_package(&self) -> Result<(), String> {
-        let owners: Vec<&MemoryNode> = self
-            .nodes
-            .iter()
-            .filter(|node| !node.cpus.is_empty() && node.memory_bytes != Some(0))
-            .collect();
+        let owners: Vec<&MemoryNode> =
+            self.nodes.iter().filter(|node| !node.cpus.is_empty() && node.has_memory()).collect();
         let packages = self.packages.len().max(1);
         let one_each = owners.len() == packages
             && owners.iter().all(|node| node.kind.may_be_ordinary())

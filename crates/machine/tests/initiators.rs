@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use nearfar_machine::{
-    Cache, CacheKind, Core, CpuSet, GroupBy, Machine, MemoryKind, MemoryNode, NodeSet,
+    Cache, CacheKind, Core, CpuSet, Distances, GroupBy, Machine, MemoryKind, MemoryNode, NodeSet,
+    Package,
 };
 use nearfar_specimen::empty_machine;
 use proptest::prelude::*;
@@ -167,6 +168,79 @@ fn a_machine_survives_json() {
     assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
 }
 
+fn with_distances(mut machine: Machine, values: &[&[u64]]) -> Machine {
+    machine.distances = Some(Distances {
+        nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
+        values: values.iter().map(|row| row.to_vec()).collect(),
+    });
+    machine
+}
+
+/// Memory next to the only CPUs is nearest to them and still remote: distance 20 is not 10.
+#[test]
+fn the_nearest_cpus_of_memory_need_not_have_it_local() {
+    let nodes = [(0, "0-3", "0-3"), (1, "", "0-3"), (2, "", "0-3")];
+    let distances: [&[u64]; 3] = [&[10, 20, 40], &[20, 10, 40], &[40, 40, 10]];
+    let mut machine = with_distances(machine(&nodes, &["0", "1", "2", "3"], &[]), &distances);
+    assert_eq!(shape(&machine), [row("0-3", "0", Some(0))]);
+    assert_eq!(machine.cpus_near(&machine.nodes[1]), CpuSet::new());
+    machine.nodes[1].kind = MemoryKind::Hbm;
+    assert_eq!(shape(&machine), [row("0-3", "0-1", Some(0))], "HBM of the package");
+}
+
+/// Persistent memory of a package is nearer to its CPUs than the other package's memory.
+#[test]
+fn memory_nearer_than_any_other_cpus_memory_is_local() {
+    let nodes = [(0, "0-1", "0-1"), (1, "2-3", "2-3"), (2, "", "0-1")];
+    let distances: [&[u64]; 3] = [&[10, 21, 17], &[21, 10, 28], &[17, 28, 10]];
+    let near = machine(&nodes, &["0", "1", "2", "3"], &[]);
+    let machine = with_distances(near.clone(), &distances);
+    assert_eq!(shape(&machine), [row("0-1", "0,2", Some(0)), row("2-3", "1", Some(1))]);
+    let farther: [&[u64]; 3] = [&[10, 21, 24], &[21, 10, 28], &[24, 28, 10]];
+    let machine = with_distances(near, &farther);
+    assert_eq!(shape(&machine)[0], row("0-1", "0", Some(0)));
+}
+
+/// Half of the nodes have CPUs and no memory: theirs is on the nearest that has some.
+#[test]
+fn cpus_without_memory_are_initiators_with_the_nearest_memory() {
+    let nodes = [(0, "0", "0"), (1, "1", "1"), (2, "2", "2"), (3, "3", "3")];
+    let distances: [&[u64]; 4] =
+        [&[10, 16, 16, 22], &[16, 10, 22, 16], &[16, 22, 10, 16], &[22, 16, 16, 10]];
+    let mut machine = with_distances(machine(&nodes, &["0", "1", "2", "3"], &[]), &distances);
+    for at in [0, 3] {
+        machine.nodes[at].memory_bytes = Some(0);
+        machine.allowed_nodes =
+            machine.allowed_nodes.difference(&NodeSet::single(machine.nodes[at].os_index));
+    }
+    let own = ["", "1", "2", ""];
+    let expected: Vec<_> =
+        (0..4).map(|at| row(&at.to_string(), own[at as usize], Some(at))).collect();
+    assert_eq!(shape(&machine), expected);
+    let near: Vec<String> = machine
+        .initiators()
+        .iter()
+        .map(|initiator| machine.nearest_memory(initiator).to_string())
+        .collect();
+    assert_eq!(near, ["1-2", "1", "2", "1-2"]);
+    assert_eq!(machine.cpus_near(&machine.nodes[1]), set("0-1,3"));
+    machine.allowed_nodes = NodeSet::single(2);
+    assert_eq!(machine.home_memory(&machine.initiators()[0]), Some(2), "the one that it may use");
+}
+
+/// A guest whose nodes cross its packages; whole packages of one node are sound.
+#[test]
+fn nodes_that_cross_packages_are_found() {
+    let package = |os_index, cpus| Package { os_index, cpus: set(cpus), model: None };
+    let cores = ["0", "1", "2", "3", "4", "5", "6", "7"];
+    let mut machine = machine(&[(0, "0-1,4-5", ""), (1, "2-3,6-7", "")], &cores, &[]);
+    machine.packages = vec![package(0, "0-3"), package(1, "4-7")];
+    assert_eq!(machine.nodes_across_packages().to_string(), "0-1");
+    assert_eq!(shape(&machine), [row("0-1,4-5", "0", Some(0)), row("2-3,6-7", "1", Some(1))]);
+    machine.nodes = vec![MemoryNode { cpus: set("0-7"), ..machine.nodes[0].clone() }];
+    assert_eq!(machine.nodes_across_packages(), NodeSet::new());
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_readers_panic(text in "\\PC{0,40}") {
@@ -175,18 +249,22 @@ proptest! {
         text.parse::<nearfar_machine::MemoryPolicy>().ok();
     }
 
-    /// By the definitions, CPU by CPU.
+    /// By the definitions, CPU by CPU: nodes own CPUs, and memory-only nodes are next to some.
     #[test]
     fn initiators_and_domains_are_those_of_the_definitions(
-        localities in prop::collection::vec(prop::collection::btree_set(0_u32..8, 0..8), 0..6),
+        owners in prop::collection::vec(0_u32..5, 8),
+        localities in prop::collection::vec(prop::collection::btree_set(0_u32..8, 0..8), 0..4),
         caches in prop::collection::vec((1_u32..4, prop::collection::btree_set(0_u32..8, 1..8)), 0..5),
     ) {
-        let list = |cpus: &std::collections::BTreeSet<u32>| -> String {
-            cpus.iter().copied().collect::<CpuSet>().to_string()
-        };
-        let lists: Vec<String> = localities.iter().map(list).collect();
+        let owned = |node: u32| (0..).zip(&owners).filter(move |(_, of)| **of == node).map(|(cpu, _)| cpu);
+        // CPUs of node 4 are of none.
+        let owned = (0..4).map(|node| (node, owned(node).collect::<CpuSet>().to_string()));
+        let next_to = localities.iter().map(|cpus| cpus.iter().copied().collect::<CpuSet>());
+        let next_to = (4..).zip(next_to).map(|(node, cpus)| (node, String::new(), cpus.to_string()));
+        let nodes: Vec<(u32, String, String)> =
+            owned.map(|(node, cpus)| (node, cpus.clone(), cpus)).chain(next_to).collect();
         let nodes: Vec<(u32, &str, &str)> =
-            (0..).zip(&lists).map(|(number, cpus)| (number, "", cpus.as_str())).collect();
+            nodes.iter().map(|(node, cpus, next_to)| (*node, cpus.as_str(), next_to.as_str())).collect();
         let mut machine = machine(&nodes, &["0", "1", "2-3", "4-7"], &[]);
         machine.caches = caches
             .iter()
@@ -198,16 +276,15 @@ proptest! {
                 cpus: cpus.iter().copied().collect(),
             })
             .collect();
-        let nearest = |cpu: u32| -> NodeSet {
-            let local = || machine.nodes.iter().filter(move |node| node.locality.contains(cpu));
-            let fewest = local().map(|node| node.locality.len()).min();
-            let nodes = local().filter(|node| Some(node.locality.len()) == fewest);
-            nodes.map(|node| node.os_index).collect()
-        };
         for initiator in machine.initiators() {
-            for cpu in 0..8 {
-                let inside = initiator.cpus.contains(cpu);
-                prop_assert_eq!(inside, nearest(cpu) == initiator.memory_nodes, "CPU {}", cpu);
+            let node = initiator.cpu_node;
+            for (cpu, owner) in (0..).zip(&owners) {
+                prop_assert_eq!(initiator.cpus.contains(cpu), *owner == node.unwrap_or(4));
+            }
+            for other in &machine.nodes {
+                let is_own = node == Some(other.os_index);
+                let is_next = other.cpus.is_empty() && other.locality == initiator.cpus;
+                prop_assert_eq!(initiator.memory_nodes.contains(other.os_index), is_own || is_next);
             }
         }
         let mut placed = CpuSet::new();

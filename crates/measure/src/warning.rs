@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{Machine, MemoryPolicy};
-use nearfar_record::{Actor, Case, Chase, Coordinates, Environment, Pages, Record, Stage, Warning};
+use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
+use nearfar_record::{
+    Actor, Case, Chase, Coordinates, Environment, Pages, Record, SizeScreen, Stage, Warning,
+};
 
 fn warning(code: &str, message: impl Into<String>, remedy: &str) -> Warning {
     Warning { code: code.into(), message: message.into(), remedy: remedy.into(), of_samples: false }
@@ -29,7 +31,7 @@ pub fn before_measuring(
             "measure on the host, or treat figures as what this guest got at this time",
         );
     }
-    if machine.nodes.iter().filter(|node| node.memory_bytes != Some(0)).count() < 2 {
+    if machine.nodes.iter().filter(|node| node.has_memory()).count() < 2 {
         warn(
             "one_node",
             "one memory node is visible: all figures are local, nothing can be said of remote \
@@ -48,6 +50,33 @@ pub fn before_measuring(
         );
     }
     let all = machine.cpus();
+    let without_memory = machine.initiators().into_iter().filter(|own| own.memory_nodes.is_empty());
+    let without_memory: CpuSet =
+        without_memory.flat_map(|own| own.cpus.iter().collect::<Vec<_>>()).collect();
+    if !without_memory.is_empty() && machine.nodes.len() > 1 {
+        warn(
+            "no_local_memory",
+            format!(
+                "{} of {} CPUs have no local memory: {without_memory}",
+                without_memory.len(),
+                all.len()
+            ),
+            "fill the memory slots next to these CPUs, or choose fewer memory nodes in the BIOS (NPS1, \
+             SNC off)",
+        );
+    }
+    let across = machine.nodes_across_packages();
+    if !across.is_empty() {
+        warn(
+            "nodes_across_packages",
+            format!(
+                "packages and memory nodes contradict each other: nodes {across} have CPUs of several \
+                 packages, and these have CPUs of several nodes"
+            ),
+            "in a virtual machine give each node the CPUs of one package (libvirt: <cpu><topology/> and \
+             the cpus of each <numa><cell/>)",
+        );
+    }
     if machine.allowed_cpus != all {
         let allowed = &machine.allowed_cpus;
         warn(
@@ -172,20 +201,66 @@ fn small_working_sets(record: &Record) -> Vec<Warning> {
             "give --working-set at least 4 x the caches",
         ));
     }
+    let screen = record.all_inputs().find_map(|inputs| inputs.size_screen.as_ref());
+    let planned = record.all_inputs().find_map(|inputs| inputs.cache_multiple);
     // Slices are rounded down to whole pages: 3.9 stands for 4.
+    let wanted = f64::from(planned.unwrap_or(4));
     let smallest = multiples.into_iter().flatten().min_by(f64::total_cmp);
-    warnings.extend(smallest.filter(|&multiple| multiple < 3.9).map(|multiple| {
+    warnings.extend(smallest.filter(|&multiple| multiple < 0.975 * wanted).map(|multiple| {
         warning(
-            "small_working_set",
+            MAY_CONTAIN_CACHE,
             format!(
-                "working sets reach down to {multiple:.2} x the last-level caches, so that caches \
-                 served a part"
+                "bandwidth may contain cache: working sets reach down to {multiple:.2} times the \
+                 last-level caches, of {wanted} wanted{}",
+                screen.map_or_else(String::new, |screen| seen_below(screen, multiple, wanted))
             ),
-            "leave out --working-set, or give at least 4 x the caches; read these figures as a check \
-             of placement, not as the memory's speed",
+            "leave out --working-set, or free memory for at least 16 times the caches; read these values \
+             as a check of placement, not as the memory's speed",
+        )
+    }));
+    warnings.extend(screen.filter(|screen| !screen.is_settled).map(|screen| {
+        let last = screen.ratios.iter().map(|ratio| ratio.multiple).max();
+        let farthest = last.and_then(|multiple| screen.farthest(multiple));
+        let found = farthest.map_or_else(String::new, |ratio| {
+            format!(
+                ": {} by {} threads is {:+.1}% ({:+.1}% to {:+.1}%) faster at {} than at {} times the caches",
+                ratio.kernel,
+                ratio.threads,
+                100.0 * (ratio.ratio - 1.0),
+                100.0 * (ratio.low - 1.0),
+                100.0 * (ratio.high - 1.0),
+                ratio.multiple,
+                2 * ratio.multiple
+            )
+        });
+        let why = screen.cut_short.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+        warning(
+            MAY_CONTAIN_CACHE,
+            format!(
+                "bandwidth may contain cache: no working set was shown to be as fast as twice its size \
+                 within 2%{found}{why}"
+            ),
+            "measure when the machine is quiet, or fix the size with --cache-multiple 32",
         )
     }));
     warnings
+}
+
+/// Code of the warning that values of memory may be part cache.
+const MAY_CONTAIN_CACHE: &str = "may_contain_cache";
+
+/// How much faster sets of about this multiple were than those that were wanted.
+fn seen_below(screen: &SizeScreen, multiple: f64, wanted: f64) -> String {
+    let mut faster: BTreeMap<(&str, u32), f64> = BTreeMap::new();
+    for ratio in &screen.ratios {
+        if (multiple.min(wanted)..wanted).contains(&f64::from(ratio.multiple)) {
+            *faster.entry((&ratio.kernel, ratio.threads)).or_insert(1.0) *= ratio.ratio;
+        }
+    }
+    let most = faster.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other));
+    most.map_or_else(String::new, |((kernel, threads), ratio)| {
+        format!("; there {kernel} by {threads} threads was {:+.1}% faster", 100.0 * (ratio - 1.0))
+    })
 }
 
 /// Chases that stand for memory, the longest of each initiator and node, should touch twice as many

@@ -149,7 +149,7 @@ fn has_cases(record: &Record, experiment: Experiment) -> bool {
 /// What a record's machine lacks, so that an experiment measures nothing there in any suite.
 fn lacking_part(record: &Record, experiment: Experiment) -> Option<&'static str> {
     let machine = &record.header.machine;
-    let nodes = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+    let nodes = machine.nodes.iter().filter(|node| node.has_memory());
     let kinds = nodes.clone().map(|node| node.kind).collect::<BTreeSet<_>>().len();
     let (nodes, initiators) = (nodes.count(), machine.initiators().len());
     match experiment {

@@ -126,7 +126,7 @@ const MOST_POSITIONS: usize = 1 << 18;
 pub(crate) fn positions(record: &Record, known: &BTreeSet<Pair>) -> BTreeMap<Pair, NodePosition> {
     let machine = &record.header.machine;
     let relations = Relations::new(machine);
-    let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+    let with_memory = machine.nodes.iter().filter(|node| node.has_memory());
     let mut nodes: BTreeSet<u32> = with_memory.map(|node| node.os_index).collect();
     nodes.extend(known.iter().map(|&(_, node)| node));
     let cpu_groups: BTreeSet<u32> = known.iter().map(|&(cpu_group, _)| cpu_group).collect();

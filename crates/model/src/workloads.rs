@@ -180,13 +180,12 @@ fn add_node(
     (initiator, memory_node): (u32, u32),
     case: &CaseFigures<'_>,
 ) {
-    let own = figures.record().header.machine.initiators();
-    let own = own.into_iter().find(|it| it.index == initiator);
+    let machine = &figures.record().header.machine;
+    let own = machine.initiators().into_iter().find(|own| own.index == initiator);
     let of = WorkloadOnNode {
         case: case.planned().id,
         memory_node,
-        is_own: own
-            .is_some_and(|own| own.cpu_node.or(own.memory_nodes.first()) == Some(memory_node)),
+        is_own: own.is_some_and(|own| machine.home_memory(&own) == Some(memory_node)),
         rate: summarize_runs(case.samples().iter().copied()),
         performance: None,
         alpha_relative: None,

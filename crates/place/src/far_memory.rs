@@ -7,7 +7,7 @@ use nearfar_machine::{CpuSet, Initiator, Machine};
 /// Which memory is near to whom.
 #[derive(Debug)]
 pub(crate) struct Nearness {
-    initiators: Vec<Initiator>,
+    pub initiators: Vec<Initiator>,
     /// Nodes with the CPUs to which they are near, those that are near to the fewest first.
     nodes: Vec<(u32, CpuSet)>,
 }
@@ -26,8 +26,9 @@ pub(crate) struct FarMemory {
 
 impl Nearness {
     pub fn of(machine: &Machine) -> Self {
+        let nodes = machine.nodes.iter();
         let mut nodes: Vec<(u32, CpuSet)> =
-            machine.nodes.iter().map(|node| (node.os_index, node.locality.clone())).collect();
+            nodes.map(|node| (node.os_index, machine.cpus_near(node))).collect();
         nodes.sort_by_key(|(_, cpus)| cpus.len());
         Self { initiators: machine.initiators(), nodes }
     }

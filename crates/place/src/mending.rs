@@ -1,6 +1,6 @@
 //! What brings a process's memory and its threads together again.
 
-use nearfar_machine::{CpuSet, Initiator, NodeSet};
+use nearfar_machine::{CpuSet, NodeSet};
 use serde::Serialize;
 
 use crate::far_memory::FarMemory;
@@ -28,8 +28,10 @@ pub struct Mending {
 pub(crate) struct Patient<'a> {
     pub pid: u32,
     pub far: &'a FarMemory,
-    /// Where it runs most.
-    pub home: &'a Initiator,
+    /// The node with the CPUs on which it runs most.
+    pub home_cpus: Option<u32>,
+    /// The memory next to these CPUs.
+    pub home_memory: Option<u32>,
     /// The CPUs that all of its threads may use.
     pub cpus_allowed: &'a CpuSet,
     /// The nodes on which its cpuset lets it have memory, where that is told.
@@ -46,9 +48,9 @@ impl Patient<'_> {
     /// What to do. Not every system has the programs that move what runs.
     pub fn mending(&self, has_program: impl Fn(&str) -> bool) -> Mending {
         let at_home = self.far.home_share >= NEARLY_ALL;
-        let (next_start, now) = match self.home.cpu_node {
-            Some(home) if at_home => {
-                (format!("nearfar run --placement local:{home} -- COMMAND"), self.now(home))
+        let (next_start, now) = match (self.home_cpus, self.home_memory) {
+            (Some(cpus), Some(memory)) if at_home => {
+                (format!("nearfar run --placement local:{cpus} -- COMMAND"), self.now(memory))
             }
             _ => (
                 format!("nearfar run --placement interleave:{} -- COMMAND", self.running_on),
@@ -121,17 +123,12 @@ mod tests {
             bytes: [(1, 8 * GIB), (2, GIB / 8)].into(),
             share: 0.9,
         };
-        let home = Initiator {
-            index: 0,
-            cpus: "0-1".parse().unwrap(),
-            memory_nodes: "0".parse().unwrap(),
-            cpu_node: Some(0),
-        };
         let allowed = case.memory_allowed.map(|list| list.parse().unwrap());
         let patient = Patient {
             pid: 71,
             far: &far,
-            home: &home,
+            home_cpus: Some(0),
+            home_memory: Some(0),
             cpus_allowed: &case.cpus_allowed.parse().unwrap(),
             memory_allowed: allowed.as_ref(),
             running_on: &"0-1".parse().unwrap(),

@@ -91,10 +91,10 @@ pub fn list_processes(
 
 impl ProcessList {
     fn of(machine: &Machine) -> Self {
-        let nodes = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+        let nodes = machine.nodes.iter().filter(|node| node.has_memory());
         let nodes = nodes.map(|node| ListedNode {
             node: node.os_index,
-            cpus: node.locality.clone(),
+            cpus: machine.cpus_near(node),
             bytes: 0,
             far_bytes: 0,
         });
@@ -201,8 +201,9 @@ fn listed(
     let home = nearness.initiator(far.home)?;
     let cpus_last: CpuSet = cpu_time.keys().copied().collect();
     let is_near = |cpus: &CpuSet| cpus.intersects(&cpus_last);
-    let near = machine.nodes.iter().filter(|node| !node.cpus.is_empty() && is_near(&node.cpus));
-    let running_on: NodeSet = near.map(|node| node.os_index).collect();
+    let initiators = nearness.initiators.iter().filter(|own| is_near(&own.cpus));
+    let running_on: NodeSet = initiators.filter_map(|own| machine.home_memory(own)).collect();
+    let home_memory = machine.home_memory(home);
     let is_far = far.share >= LEAST_SHARE && total(&far.bytes) >= LEAST_BYTES;
     let in_common = tasks.iter().map(|task| task.cpus.clone());
     let in_common = in_common.reduce(|one, other| one.intersection(&other)).unwrap_or_default();
@@ -211,12 +212,13 @@ fn listed(
         let patient = Patient {
             pid,
             far: &far,
-            home,
+            home_cpus: home.cpu_node,
+            home_memory,
             cpus_allowed: &in_common,
             memory_allowed: identity.memory_allowed.as_ref(),
             running_on: &running_on,
             memory_home: memory_home(&bytes_by_node).and_then(cpus_of),
-            free_at_home: home.cpu_node.and_then(|node| node_free_bytes(root, node)),
+            free_at_home: home_memory.and_then(|node| node_free_bytes(root, node)),
         };
         patient.mending(has_program)
     });

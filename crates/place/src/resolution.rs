@@ -25,6 +25,8 @@ pub struct Resolution {
     pub pinning: Option<Pinning>,
     /// What it may not.
     pub losses: Vec<Loss>,
+    /// What else is to be known of it, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl Resolution {
@@ -79,7 +81,14 @@ pub fn resolve(
         (None, Some(near)) => near,
         (None, None) => own_cpus.clone(),
     };
-    let memory = memory_policy(placement, usable, &mut losses);
+    let mut notes = Vec::new();
+    let mut memory = memory_policy(placement, usable, &mut losses);
+    if let (MemoryPolicy::Preferred(node), Some(machine)) = (&memory, &machine)
+        && let Some((nearest, note)) = memory_instead(*node, machine)
+    {
+        memory = MemoryPolicy::Preferred(nearest);
+        notes.push(note);
+    }
     let asked = Binding { cpus: asked_cpus, memory };
     let cpus = match (cpus.is_some(), own_cpus.is_empty()) {
         (_, true) => asked.cpus.clone(),
@@ -92,7 +101,20 @@ pub fn resolve(
         _ => None,
     };
     let pinning = machine.and_then(|machine| Pinning::of(placement, machine, &cpus));
-    Resolution { asked, start: Binding { cpus, memory }, weights, pinning, losses }
+    Resolution { asked, start: Binding { cpus, memory }, weights, pinning, losses, notes }
+}
+
+/// The nearest memory of a node that has CPUs and no memory, and a sentence on it.
+fn memory_instead(node: u32, machine: &Machine) -> Option<(u32, String)> {
+    machine.node(node).filter(|node| !node.has_memory())?;
+    let own = machine.initiators().into_iter().find(|own| own.cpu_node == Some(node))?;
+    let nearest = machine.home_memory(&own)?;
+    let all = machine.nearest_memory(&own);
+    let near = if all.len() > 1 { format!(", as near as {all}") } else { String::new() };
+    Some((
+        nearest,
+        format!("node {node} has no memory: pages go to the nearest, node {nearest}{near}"),
+    ))
 }
 
 /// The machine, where the placement follows from it: reading it takes far longer than all else.
@@ -122,6 +144,7 @@ fn cpus_near(
     // One node alone is missed as memory too, with all that is to be said.
     if !lost.is_empty() && nodes.len() > 1 {
         let usable = machine.nodes.iter().filter(|node| node.locality.is_subset(own));
+        let usable = usable.filter(|node| node.has_memory());
         let usable: NodeSet = usable.map(|node| node.os_index).collect();
         let kept = nodes.intersection(&usable);
         let instead = if kept.is_empty() { usable } else { kept };
@@ -135,11 +158,16 @@ fn cpus_near(
         });
     }
     let there = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
-    let near: CpuSet = there.flat_map(|node| node.locality.iter()).collect();
+    let near: CpuSet = there
+        .flat_map(|node| match node.cpus.is_empty() {
+            true => machine.cpus_near(node).iter().collect::<Vec<u32>>(),
+            false => node.cpus.iter().collect(),
+        })
+        .collect();
     if near.is_empty() && lost.is_empty() {
         losses.push(Loss {
             what: format!("the CPUs near {}", named("node", nodes)),
-            reason: "it has none".into(),
+            reason: "no CPUs are local to it".into(),
             remedy: nodes.first().map(|node| format!("try --placement preferred:{node}")),
         });
     }

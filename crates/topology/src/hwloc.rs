@@ -85,8 +85,14 @@ fn with_topology<Answer>(
 /// handlers, start threads and end the process at will: it looks for them in a folder that is not
 /// there. libxml2, where hwloc is built with it, could follow a file to others: hwloc's own parser
 /// is taken.
-pub const HWLOC_ENVIRONMENT: [(&str, &str); 2] =
-    [("HWLOC_PLUGINS_PATH", "/nonexistent/no-plugins"), ("HWLOC_LIBXML", "0")];
+///
+/// Where packages and nodes contradict each other, hwloc prints a page about itself, which says nothing
+/// that [`crate::amend_from_sysfs`] does not mend.
+pub const HWLOC_ENVIRONMENT: [(&str, &str); 3] = [
+    ("HWLOC_PLUGINS_PATH", "/nonexistent/no-plugins"),
+    ("HWLOC_LIBXML", "0"),
+    ("HWLOC_HIDE_ERRORS", "2"),
+];
 
 /// Beside these in a child process that reads what a stranger wrote: hwloc holds the objects of a
 /// topology against each other, and ends the process at the first that contradicts another.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
-use nearfar_machine::{CpuSet, Distances, FirmwareFigure, Machine, NodeSet, Source};
+use nearfar_machine::{
+    CpuSet, Distances, FirmwareFigure, Machine, MemoryKind, MemoryNode, NodeSet, Source,
+};
 
 use crate::error::TopologyError;
 use crate::hwloc::{build_machine, build_xml};
@@ -90,8 +92,11 @@ pub fn overrides() -> Vec<String> {
 /// odd, unreadable or contradicts hwloc becomes a note.
 pub fn amend_from_sysfs(machine: &mut Machine, root: &Path) {
     let mut sysfs = Sysfs::new(root);
-    amend_nodes(machine, &mut sysfs);
+    let are_nodes_known = amend_nodes(machine, &mut sysfs);
     amend_distances(machine, &mut sysfs);
+    if are_nodes_known {
+        amend_locality(machine, &mut sysfs);
+    }
     amend_firmware(machine, &mut sysfs);
     amend_weights(machine, &mut sysfs);
     amend_devices(machine, &mut sysfs);
@@ -100,37 +105,22 @@ pub fn amend_from_sysfs(machine: &mut Machine, root: &Path) {
     machine.notes.extend(sysfs.into_notes());
 }
 
-/// Takes the CPUs of every node from the kernel, or of none: a mixture of the
-/// kernel's word and the inferred would be neither.
-fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
-    let Some(online) = sysfs.nodes("online") else {
-        return;
-    };
+/// Takes the CPUs of every node and whether it has memory from the kernel, or of none: a mixture of the
+/// kernel's word and the inferred would be neither. hwloc merges and leaves out nodes that do not fit
+/// into its tree; what has neither CPUs nor memory is left out here. Whether the kernel said it.
+fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) -> bool {
+    let Some(online) = sysfs.nodes("online") else { return false };
     let known: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
-    let left_out = online.difference(&known);
-    if !left_out.is_empty() {
-        let with_memory = sysfs.nodes("has_memory").unwrap_or_default().intersection(&left_out);
-        machine.notes.push(if with_memory.is_empty() {
-            format!("hwloc leaves out the nodes {left_out}, which are online")
-        } else {
-            format!(
-                "hwloc leaves out the nodes {left_out}, which are online and of which \
-                 {with_memory} have memory (by default it does so with a GPU's memory)"
-            )
-        });
-    }
-    let lists: Option<Vec<CpuSet>> =
-        machine.nodes.iter().map(|node| sysfs.node_cpus(node.os_index)).collect();
-    let Some(lists) = lists else { return };
-    let with_lists: NodeSet = machine
-        .nodes
-        .iter()
-        .zip(&lists)
-        .filter(|(_, cpus)| !cpus.is_empty())
-        .map(|(node, _)| node.os_index)
-        .collect();
+    let cpus = |node| match sysfs.node_cpus(node) {
+        None if !known.contains(node) => Some((node, CpuSet::new())),
+        cpus => Some((node, cpus?)),
+    };
+    let lists: Option<Vec<(u32, CpuSet)>> = online.iter().map(cpus).collect();
+    let Some(lists) = lists else { return false };
+    let with_lists: NodeSet =
+        lists.iter().filter(|(_, cpus)| !cpus.is_empty()).map(|(node, _)| *node).collect();
     if let Some(with_cpus) = sysfs.nodes("has_cpu")
-        && with_cpus.intersection(&known) != with_lists
+        && with_cpus.intersection(&online) != with_lists
     {
         machine.notes.push(format!(
             "the kernel contradicts itself on which nodes have CPUs: {with_cpus} by has_cpu, \
@@ -138,27 +128,119 @@ fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
         ));
     }
     machine.notes.retain(|note| !note.contains(ownership::INFERRED));
-    for (node, cpus) in machine.nodes.iter_mut().zip(lists) {
-        let odd = cpus.difference(&node.locality);
+    let with_memory = sysfs.nodes("has_memory");
+    let all = machine.cpus();
+    let mut left_out = NodeSet::new();
+    for (number, cpus) in lists {
+        let has_memory = with_memory.as_ref().is_none_or(|nodes| nodes.contains(number));
+        let odd = cpus.difference(&all);
         if !odd.is_empty() {
             machine.notes.push(format!(
-                "the kernel gives node {} the CPUs {cpus}, hwloc puts it beside {}: {odd} are left \
-                 out",
-                node.os_index, node.locality
+                "the kernel gives node {number} the CPUs {cpus}, of which hwloc does not know {odd}"
             ));
         }
-        node.cpus = cpus.intersection(&node.locality);
+        let cpus = cpus.intersection(&all);
+        let place = machine.nodes.iter().position(|node| node.os_index == number);
+        let node = match place {
+            Some(at) => &mut machine.nodes[at],
+            // By default hwloc leaves a GPU's memory out, which has no CPUs.
+            None if cpus.is_empty() => {
+                if has_memory {
+                    left_out.insert(number);
+                }
+                continue;
+            }
+            None => {
+                let at = machine.nodes.partition_point(|node| node.os_index < number);
+                machine.nodes.insert(at, unknown_node(number));
+                &mut machine.nodes[at]
+            }
+        };
+        node.cpus = cpus;
+        if !has_memory {
+            node.memory_bytes = Some(0);
+        }
+    }
+    if !left_out.is_empty() {
+        machine.notes.push(format!(
+            "hwloc leaves out the nodes {left_out}, which have memory and no CPUs (by default it does \
+             so with a GPU's memory)"
+        ));
+    }
+    let is_empty = |node: &MemoryNode| node.cpus.is_empty() && !node.has_memory();
+    let empty = machine.nodes.iter().filter(|node| is_empty(node)).map(|node| node.os_index);
+    let empty: NodeSet = empty.collect();
+    if !empty.is_empty() {
+        let (nodes, are) = if empty.len() == 1 { ("node", "has") } else { ("nodes", "have") };
+        machine
+            .notes
+            .push(format!("left out: {nodes} {empty}, which {are} neither CPUs nor memory"));
+        machine.nodes.retain(|node| !is_empty(node));
+        machine.allowed_nodes = machine.allowed_nodes.difference(&empty);
+    }
+    true
+}
+
+/// A node of which nothing is known yet.
+fn unknown_node(os_index: u32) -> MemoryNode {
+    MemoryNode {
+        os_index,
+        kind: MemoryKind::Unknown,
+        cpus: CpuSet::new(),
+        locality: CpuSet::new(),
+        memory_bytes: None,
+        memory_side_cache_bytes: None,
+    }
+}
+
+/// Says which CPUs are next to each node: its own, or for a memory-only node those that the firmware
+/// names, those of the nearest nodes, or what hwloc says, in this order. HBM that no firmware describes
+/// keeps hwloc's, which knows such processors.
+fn amend_locality(machine: &mut Machine, sysfs: &mut Sysfs) {
+    let owners: Vec<(u32, CpuSet)> = machine
+        .nodes
+        .iter()
+        .filter(|node| !node.cpus.is_empty())
+        .map(|node| (node.os_index, node.cpus.clone()))
+        .collect();
+    let cpus_of = |chosen: &dyn Fn(u32) -> bool| -> CpuSet {
+        let chosen = owners.iter().filter(|(node, _)| chosen(*node));
+        chosen.flat_map(|(_, cpus)| cpus.iter()).collect()
+    };
+    let next_to: Vec<CpuSet> = machine
+        .nodes
+        .iter()
+        .map(|node| {
+            if !node.cpus.is_empty() {
+                return node.cpus.clone();
+            }
+            let named = sysfs.access_figures(node.os_index).map(|(initiators, _)| initiators);
+            let named = named.map(|initiators| cpus_of(&|owner| initiators.contains(owner)));
+            if let Some(cpus) = named.filter(|cpus| !cpus.is_empty()) {
+                return cpus;
+            }
+            let distance = |owner: u32| machine.distance(owner, node.os_index);
+            let least = owners.iter().filter_map(|(owner, _)| distance(*owner)).min();
+            if node.kind == MemoryKind::Hbm && !node.locality.is_empty() || least.is_none() {
+                return node.locality.clone();
+            }
+            cpus_of(&|owner| distance(owner) == least)
+        })
+        .collect();
+    for (node, cpus) in machine.nodes.iter_mut().zip(next_to) {
+        node.locality = cpus;
     }
 }
 
 fn amend_distances(machine: &mut Machine, sysfs: &mut Sysfs) {
-    if machine.distances.is_some() {
+    let nodes: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
+    if machine.distances.as_ref().is_some_and(|distances| distances.nodes == nodes) {
         return;
     }
+    machine.distances = None;
     let Some(online) = sysfs.nodes("online") else {
         return;
     };
-    let nodes: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
     let columns: Option<Vec<usize>> =
         nodes.iter().map(|node| online.iter().position(|other| other == *node)).collect();
     let Some(columns) = columns else { return };
@@ -255,11 +337,14 @@ fn restrict(machine: &mut Machine, sysfs: &mut Sysfs) {
             machine.allowed_cpus
         ));
     }
-    if machine.allowed_nodes.len() != machine.nodes.len() {
+    let with_memory = machine.nodes.iter().filter(|node| node.has_memory());
+    let with_memory: NodeSet = with_memory.map(|node| node.os_index).collect();
+    machine.allowed_nodes = machine.allowed_nodes.intersection(&with_memory);
+    if machine.allowed_nodes != with_memory {
         machine.notes.push(format!(
-            "this process may allocate on {} of {} nodes: {}",
+            "this process may allocate on {} of {} nodes with memory: {}",
             machine.allowed_nodes.len(),
-            machine.nodes.len(),
+            with_memory.len(),
             machine.allowed_nodes
         ));
     }

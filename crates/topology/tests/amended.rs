@@ -104,6 +104,95 @@ fn contradictions_are_noted() {
     assert_eq!(machine.node(0).unwrap().cpus, cpus("0"));
 }
 
+/// A machine that hwloc describes by `synthetic`, and the kernel by CPUs of each node and by the nodes with
+/// memory.
+fn as_the_kernel_says(
+    synthetic: &str,
+    lists: &[&str],
+    has_memory: &str,
+    distances: &[&str],
+) -> Machine {
+    let mut files = vec![
+        (node("online"), format!("0-{}\n", lists.len() - 1)),
+        (node("has_memory"), format!("{has_memory}\n")),
+    ];
+    for (number, list) in lists.iter().enumerate() {
+        files.push((node(&format!("node{number}/cpulist")), format!("{list}\n")));
+    }
+    for (number, row) in distances.iter().enumerate() {
+        files.push((node(&format!("node{number}/distance")), format!("{row}\n")));
+    }
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut machine = parse_synthetic(synthetic).unwrap();
+    amend_from_sysfs(&mut machine, tree(&files).path());
+    assert_eq!(machine.check(), Vec::<String>::new());
+    machine
+}
+
+/// CPUs and local memory of the initiators.
+fn initiators(machine: &Machine) -> Vec<(String, String)> {
+    let all = machine.initiators().into_iter();
+    all.map(|own| (own.cpus.to_string(), own.memory_nodes.to_string())).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(cpus, nodes)| ((*cpus).into(), (*nodes).into())).collect()
+}
+
+#[test]
+fn nodes_across_packages_are_initiators_as_the_kernel_has_them() {
+    let lists = ["0-1,4-5", "2-3,6-7"];
+    // hwloc drops such nodes' places, or a node.
+    for synthetic in ["pack:2 [numa] core:4 pu:1", "[numa] pack:2 core:4 pu:1"] {
+        let machine = as_the_kernel_says(synthetic, &lists, "0-1", &["10 20", "20 10"]);
+        assert_eq!(initiators(&machine), pairs(&[("0-1,4-5", "0"), ("2-3,6-7", "1")]));
+        assert_eq!(machine.nodes_across_packages(), nodes("0-1"));
+    }
+}
+
+#[test]
+fn cpus_of_nodes_without_memory_are_initiators() {
+    let lists = ["0-1", "2-3", "4-5", "6-7"];
+    let rows = ["10 12 12 12", "12 10 12 12", "12 12 10 12", "12 12 12 10"];
+    let machine = as_the_kernel_says("numa:4 core:2 pu:1", &lists, "1-2", &rows);
+    let expected = pairs(&[("0-1", ""), ("2-3", "1"), ("4-5", "2"), ("6-7", "")]);
+    assert_eq!(initiators(&machine), expected);
+    assert_eq!(machine.node(0).unwrap().memory_bytes, Some(0));
+    assert_eq!(machine.allowed_nodes, nodes("1-2"));
+    assert!(!noted(&machine, "may allocate"), "no cpuset keeps it from memory that is not there");
+    let all_remote = as_the_kernel_says(
+        "[numa] [numa] core:4 pu:1",
+        &["", "", "0-3"],
+        "0-1",
+        &["10 20 20", "20 10 20", "20 20 10"],
+    );
+    assert_eq!(initiators(&all_remote), pairs(&[("0-3", "")]));
+    assert_eq!(all_remote.cpus_near(all_remote.node(1).unwrap()), cpus("0-3"), "as near as any");
+}
+
+#[test]
+fn memory_at_distance_twenty_is_not_local() {
+    let rows = ["10 20 40", "20 10 40", "40 40 10"];
+    let machine =
+        as_the_kernel_says("[numa] [numa] [numa] core:4 pu:1", &["0-3", "", ""], "0-2", &rows);
+    assert_eq!(initiators(&machine), pairs(&[("0-3", "0")]));
+    assert!(machine.cpus_near(machine.node(1).unwrap()).is_empty());
+}
+
+#[test]
+fn nodes_with_neither_cpus_nor_memory_are_left_out() {
+    let mut lists = vec!["0", "1"];
+    lists.resize(40, "");
+    let machine = as_the_kernel_says("numa:2 core:1 pu:1", &lists, "0-1", &[]);
+    assert_eq!(machine.nodes.len(), 2);
+    let machine =
+        as_the_kernel_says("pack:2 [numa] [numa] core:1 pu:1", &["0", "", "1", ""], "0,2", &[]);
+    let numbers: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
+    assert_eq!(numbers, [0, 2]);
+    assert!(noted(&machine, "left out: nodes 1,3, which have neither CPUs nor memory"));
+}
+
 #[test]
 fn missing_garbled_and_unreadable_differ() {
     let missing = amended(&[]);
@@ -211,7 +300,7 @@ fn what_the_process_may_use_is_narrowed() {
     amend_from_sysfs(&mut machine, tree(&[("proc/self/status", status)]).path());
     assert_eq!((&machine.allowed_cpus, &machine.allowed_nodes), (&cpus("1-2"), &nodes("1")));
     assert!(noted(&machine, "this process may use 2 of 4 CPUs: 1-2"));
-    assert!(noted(&machine, "this process may allocate on 1 of 2 nodes: 1"));
+    assert!(noted(&machine, "this process may allocate on 1 of 2 nodes with memory: 1"));
     let mut whole = parse_synthetic("numa:2 core:2 pu:1").unwrap();
     let status = "Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n";
     amend_from_sysfs(&mut whole, tree(&[("proc/self/status", status)]).path());

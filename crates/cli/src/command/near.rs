@@ -17,7 +17,7 @@ use crate::live_accelerators::live_accelerators;
 use crate::record_file;
 
 /// Where nothing can run.
-pub const NO_USABLE_NODE: &str = "there is no node with both memory and CPUs that may be used";
+pub const NO_USABLE_NODE: &str = "there is no memory node whose CPUs and memory may be used";
 
 /// Nodes, and by whose word they are near.
 pub struct Near {

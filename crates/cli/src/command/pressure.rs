@@ -74,8 +74,9 @@ impl Shares {
         let initiators = machine.initiators();
         let initiator = initiators.iter().find(|it| it.index == group.initiator);
         let initiator = initiator.context("a group of CPUs belongs to no initiator")?;
-        let node = initiator.memory_nodes.intersection(&machine.allowed_nodes).first();
-        let node = node.context("the program's CPUs have no memory node of their own")?;
+        let node =
+            machine.home_memory(initiator).filter(|&node| machine.allowed_nodes.contains(node));
+        let node = node.context("the memory next to the program's CPUs may not be used")?;
         let at = CommandPlacement::on_node(initiator.index, initiator.cpu_node, own, node);
         Ok(Self { at, others })
     }

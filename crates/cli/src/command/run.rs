@@ -141,7 +141,8 @@ impl Placed {
         let usable = Usable::of_this_process();
         let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
         let resolution = resolve(&placement, cpus, &usable, machine);
-        Self { placement, resolution, may_lose, notes: Vec::new() }
+        let notes = resolution.notes.clone();
+        Self { placement, resolution, may_lose, notes }
     }
 
     /// Who takes the order of threads, where there is one and the program is not followed.
@@ -235,7 +236,10 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
             near(&machine, asked, arguments.record.as_deref(), cpus.as_ref())?;
         // Of the CPUs that are near, those that are this process's: a launcher may have given it a part.
         let mut of_nodes = machine.nodes.iter().filter(|node| nodes.contains(node.os_index));
-        let is_near = of_nodes.any(|it| it.locality.intersects(&machine.allowed_cpus));
+        let is_near = of_nodes.any(|node| {
+            node.cpus.intersects(&machine.allowed_cpus)
+                || machine.cpus_near(node).intersects(&machine.allowed_cpus)
+        });
         let cpus = match cpus {
             None if is_near => Some(machine.allowed_cpus),
             cpus => cpus,

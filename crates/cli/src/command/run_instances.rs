@@ -102,16 +102,23 @@ pub(super) fn run_instances(arguments: &RunArguments) -> anyhow::Result<ExitStat
 fn places(machine: &Machine, arguments: &RunArguments) -> anyhow::Result<Vec<Place>> {
     let mut groups: BTreeMap<u32, (NodeSet, CpuSet)> = BTreeMap::new();
     for (node, usable) in machine.nodes_with_usable_cpus(arguments.cpus.as_ref()) {
-        let key = if arguments.each_package {
-            machine.only_package(&node.cpus).with_context(|| {
-                format!("node {} is of no single package; use --each-node", node.os_index)
-            })?
-        } else {
-            node.os_index
-        };
-        let (nodes, cpus) = groups.entry(key).or_default();
-        *nodes = nodes.iter().chain([node.os_index]).collect();
-        *cpus = cpus.iter().chain(usable.iter()).collect();
+        // A node can have CPUs of several packages.
+        let of_packages = machine.packages.iter().filter(|_| arguments.each_package);
+        let mut parts: Vec<(u32, CpuSet)> = of_packages
+            .map(|package| (package.os_index, usable.intersection(&package.cpus)))
+            .filter(|(_, cpus)| !cpus.is_empty())
+            .collect();
+        if parts.is_empty() {
+            if arguments.each_package {
+                bail!("node {} is of no package; use --each-node", node.os_index);
+            }
+            parts.push((node.os_index, usable));
+        }
+        for (key, part) in parts {
+            let (nodes, cpus) = groups.entry(key).or_default();
+            nodes.insert(node.os_index);
+            cpus.extend(part.iter());
+        }
     }
     if groups.is_empty() {
         bail!("{NO_USABLE_NODE}");

@@ -76,7 +76,7 @@ impl Expected {
         let mut wrong = Vec::new();
         let mut cases = 0;
         for from in (0..).take(machine.node.len()) {
-            let cpus: CpuSet = machine.cpus_of(from as usize).collect();
+            let cpus: CpuSet = machine.cpus_of(from as usize).into_iter().collect();
             let cpus = cpus.intersection(&self.allowed_cpus(machine));
             for to in self.allowed_nodes(machine).iter().filter(|_| !cpus.is_empty()) {
                 let expected = self.kernels * thread_counts(machine, &cpus);
@@ -242,7 +242,7 @@ fn judge_machine(machine: &GuestMachine, record: &Record) -> Vec<String> {
         wrong.push(format!("{} nodes instead of {}", seen.nodes.len(), machine.node.len()));
     }
     for (from, node) in (0..).zip(&machine.node) {
-        let own: CpuSet = machine.cpus_of(from as usize).collect();
+        let own: CpuSet = machine.cpus_of(from as usize).into_iter().collect();
         let found = seen.node(from);
         let cpus = found.map(|node| node.cpus.clone()).unwrap_or_default();
         if !cpus.is_subset(&own) || cpus.is_empty() != own.is_empty() {
@@ -275,7 +275,7 @@ fn judge_claims(machine: &GuestMachine, record: &Record) -> Vec<String> {
             let bytes_per_s = Some(f64::from(claims.bandwidth_mb_per_s[row][to]) * 1e6);
             let latency_ns = Some(f64::from(claims.latency_ns[row][to]));
             expected.push(FirmwareFigure {
-                initiator: Some(machine.cpus_of(initiators[row]).collect()),
+                initiator: Some(machine.cpus_of(initiators[row]).into_iter().collect()),
                 node,
                 read_bytes_per_s: bytes_per_s,
                 write_bytes_per_s: bytes_per_s,

@@ -15,6 +15,7 @@ mod instances;
 mod lies;
 mod machines;
 mod move_memory;
+mod nearness;
 mod placement;
 mod ps;
 mod rdma;

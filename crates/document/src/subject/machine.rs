@@ -161,7 +161,13 @@ impl Topology {
             let cache = node.memory_side_cache_bytes;
             let cache = cache.map(|bytes| format!("memory-side cache {}", Bytes(bytes)));
             let is_allowed = machine.allowed_nodes.contains(node.os_index);
-            let forbidden = (!is_allowed).then(|| "not allowed for this process".into());
+            let forbidden = match node.memory_bytes {
+                Some(0) => Some("no memory".into()),
+                _ if is_allowed => None,
+                // hwloc writes no size of a node without memory.
+                None => Some("no memory is described".into()),
+                Some(_) => Some("not allowed for this process".into()),
+            };
             let remarks: Vec<String> = cache.into_iter().chain(forbidden).collect();
             vec![
                 Cell::text(node.os_index),
@@ -177,7 +183,7 @@ impl Topology {
             ]
         });
         let mut names =
-            vec!["memory node", "kind", "memory", "own CPUs", "local to CPUs", "remarks"];
+            vec!["memory node", "kind", "memory", "own CPUs", "nearest CPUs", "remarks"];
         let mut rows: Vec<Vec<Cell>> = rows.collect();
         if rows.iter().all(|row| row.last() == Some(&Cell::Text(String::new()))) {
             names.pop();
@@ -232,8 +238,12 @@ impl Topology {
             let nodes = if nodes.is_empty() { "none".into() } else { nodes.join(", ") };
             vec![Cell::text(it.index), Cell::text(&it.cpus), Cell::Text(nodes)]
         });
-        let names = ["initiator", "CPUs", "own nodes"];
-        Table::new("Initiators: CPUs with the same local memory", names.map(Column::words), rows)
+        let names = ["initiator", "CPUs", "local nodes"];
+        Table::new(
+            "Initiators: the CPUs of each node, and their local memory",
+            names.map(Column::words),
+            rows,
+        )
     }
 
     /// Caches of one level and size together.

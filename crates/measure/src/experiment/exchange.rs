@@ -115,8 +115,7 @@ fn line_nodes(setting: Setting<'_>, pair: CpuPair, both: bool) -> Vec<u32> {
     let targets: Vec<u32> = setting.targets().collect();
     let node_of = |cpu: u32| {
         let own = initiators.iter().find(|it| it.cpus.contains(cpu))?;
-        let with_cpus = own.cpu_node.filter(|node| targets.contains(node));
-        with_cpus.or_else(|| own.memory_nodes.iter().find(|node| targets.contains(node)))
+        setting.machine.home_memory(own).filter(|node| targets.contains(node))
     };
     let mut nodes: Vec<u32> = node_of(pair.first).into_iter().collect();
     let other = node_of(pair.second).filter(|node| !nodes.contains(node));

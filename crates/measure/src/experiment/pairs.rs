@@ -213,7 +213,7 @@ fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Abs
     let Planned { cases, mut absent } = planned;
     absent.extend(thinning.absent(measurable().count(), cases.len()));
     absent.extend(unusable_parts(setting, Experiment::Pairs));
-    let has_memory = |node: &&MemoryNode| node.memory_bytes != Some(0);
+    let has_memory = |node: &&MemoryNode| node.has_memory();
     if setting.machine.nodes.iter().filter(has_memory).count() < 2 {
         absent.push(omitted(
             "pairs/remote",

@@ -127,7 +127,7 @@ impl<'a> Setting<'a> {
         machine
             .nodes
             .iter()
-            .filter(|node| node.memory_bytes != Some(0))
+            .filter(|node| node.has_memory())
             .map(|node| node.os_index)
             .filter(|&node| machine.allowed_nodes.contains(node))
     }

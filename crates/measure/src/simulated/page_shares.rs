@@ -92,9 +92,10 @@ impl Answers {
     /// their CPUs; where it is full, the nearest that is not, as Linux does it.
     fn home_of(&self, initiator: &Initiator) -> Result<u32, Reason> {
         let machine = &self.simulated.machine;
-        let with_room = machine.nodes.iter().filter(|node| {
-            node.memory_bytes != Some(0) && !self.full_nodes.contains(&node.os_index)
-        });
+        let with_room = machine
+            .nodes
+            .iter()
+            .filter(|node| node.has_memory() && !self.full_nodes.contains(&node.os_index));
         let distance = |node: u32| {
             let from = initiator.cpu_node?;
             machine.distance(from, node)

@@ -160,7 +160,7 @@ fn places_of(case: &Case, machine: &Machine, initiators: &[Initiator]) -> BTreeS
             |initiator: &&Initiator| initiator.cpus.iter().any(|cpu| actor.cpus().contains(cpu));
         for initiator in initiators.iter().filter(overlaps) {
             places.insert(Place::Initiator { initiator: initiator.index });
-            for node in nodes_of(actor, initiator) {
+            for node in nodes_of(machine, actor, initiator) {
                 places.insert(Place::Path { initiator: initiator.index, node });
                 places.extend(parts_of_path(initiator, node, machine));
             }
@@ -171,7 +171,7 @@ fn places_of(case: &Case, machine: &Machine, initiators: &[Initiator]) -> BTreeS
 
 /// The nodes that an actor's threads on an initiator use; those of pages that are touched first are
 /// the initiator's own.
-fn nodes_of(actor: &Actor, initiator: &Initiator) -> BTreeSet<u32> {
+fn nodes_of(machine: &Machine, actor: &Actor, initiator: &Initiator) -> BTreeSet<u32> {
     let named = |policy: &MemoryPolicy| policy.nodes();
     let Some(memory) = actor.memory() else { return BTreeSet::new() };
     let write = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
@@ -179,6 +179,6 @@ fn nodes_of(actor: &Actor, initiator: &Initiator) -> BTreeSet<u32> {
     let nodes = policies
         .into_iter()
         .flatten()
-        .map(|policy| named(policy).unwrap_or_else(|| initiator.memory_nodes.clone()));
+        .map(|policy| named(policy).unwrap_or_else(|| machine.nearest_memory(initiator)));
     nodes.flat_map(|nodes| nodes.iter().collect::<Vec<u32>>()).collect()
 }

@@ -134,7 +134,9 @@ impl<'a> Whole<'a> {
         let mut loads = Vec::new();
         for (initiator, threads) in &self.initiators {
             let nodes: Vec<u32> = match kind {
-                PlacementKind::OwnNodes => initiator.memory_nodes.first().into_iter().collect(),
+                PlacementKind::OwnNodes => {
+                    self.machine.home_memory(initiator).into_iter().collect()
+                }
                 PlacementKind::AllNodes => self.ordinary.clone(),
                 PlacementKind::OneNode { memory_node } => vec![memory_node],
                 PlacementKind::OtherPackages => self.nodes_of_others(initiator),

@@ -249,9 +249,7 @@ impl Question<'_> {
             return Err(no_memory(stream, &why));
         }
         let one = match policy {
-            MemoryPolicy::FirstTouch => {
-                nearest(&initiator.memory_nodes.iter().collect::<Vec<u32>>())
-            }
+            MemoryPolicy::FirstTouch => self.machine.home_memory(initiator),
             MemoryPolicy::Bind(nodes) => nearest(&nodes.iter().collect::<Vec<u32>>()),
             _ => None,
         };

@@ -103,7 +103,7 @@ fn levels(
 
 /// Nodes that may be used and have memory.
 fn usable_nodes(machine: &Machine) -> NodeSet {
-    let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes != Some(0));
+    let with_memory = machine.nodes.iter().filter(|node| node.has_memory());
     let numbers = with_memory.map(|node| node.os_index);
     numbers.filter(|&node| machine.allowed_nodes.contains(node)).collect()
 }
@@ -122,11 +122,8 @@ fn usable_initiators(machine: &Machine) -> Vec<(u32, Option<u32>, CpuSet)> {
         .collect()
 }
 
-/// An initiator's own node: the one with its CPUs, else the lowest that is local to it; `None` where
-/// none of them may be used.
+/// The node for an initiator's pages ([`Machine::home_memory`]); `None` if it may not be used.
 pub fn local_node(machine: &Machine, initiator: u32) -> Option<u32> {
-    let initiator = machine.initiators().into_iter().find(|it| it.index == initiator)?;
-    let usable = usable_nodes(machine);
-    let own = initiator.memory_nodes.intersection(&usable);
-    initiator.cpu_node.filter(|&node| own.contains(node)).or_else(|| own.first())
+    let initiator = machine.initiators().into_iter().find(|own| own.index == initiator)?;
+    machine.home_memory(&initiator).filter(|&node| usable_nodes(machine).contains(node))
 }
