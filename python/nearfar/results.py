@@ -5371,9 +5371,9 @@ class MemoryNode:
     cpus: str
     """CPUs that belong to the node itself; empty for a memory-only node."""
     locality: str
-    """CPUs to which it is local; for a memory-only node those of its package or machine."""
+    """The CPUs next to it: its own, or for a memory-only node those that the firmware names, else those of the nearest nodes. Whether it is local to them, initiators say."""
     memory_bytes: Optional[int]
-    """Its size as the operating system or hwloc says; null: not said. In a virtual machine it can be wrong: see the machine's notes."""
+    """Its size as the operating system or hwloc says, 0 for CPUs without memory; null: not said. In a virtual machine it can be wrong: see the machine's notes."""
     memory_side_cache_bytes: Optional[int]
     """Size of a memory-side cache in front of it; null: none is known."""
 

@@ -72,6 +72,9 @@ pub fn added_inputs(
             variant: begun.variant.clone(),
             pages: begun.pages,
             working_set_bytes: begun.working_set_bytes,
+            cache_multiple: begun.cache_multiple,
+            chase_multiple: begun.chase_multiple,
+            size_screen: begun.size_screen.clone(),
             seed: begun.seed,
             ..suite_inputs(suite)
         }
@@ -268,6 +271,9 @@ fn differences(
     compare("window", arguments.window.map(time), Some(time(window)), true);
     let working_set = inputs.working_set_bytes.map(|it| bytes(Bytes(it)));
     compare("working-set", arguments.working_set.map(bytes), working_set, true);
+    let multiple = inputs.cache_multiple.map(|number| number.to_string());
+    let given = arguments.cache_multiple.map(|number| number.to_string());
+    compare("cache-multiple", given, multiple, false);
     let is_fixed = inputs.min_rounds == inputs.max_rounds && inputs.windows_per_round == 1;
     let samples = is_fixed.then(|| inputs.max_rounds.to_string());
     compare("samples", arguments.samples.map(|it| it.to_string()), samples, true);

@@ -7,7 +7,7 @@ use nearfar_flow::SimulatedMachine;
 use nearfar_kernels::{CATALOG, Variant, find};
 use nearfar_machine::Machine;
 use nearfar_measure::simulated::new_record;
-use nearfar_measure::{now_utc, read_environment, suite_inputs};
+use nearfar_measure::{DEFAULT_CACHE_MULTIPLE, now_utc, read_environment, suite_inputs};
 use nearfar_record::{Executor, Experiment, Header, Inputs, Record};
 use nearfar_units::{did_you_mean, nanoseconds};
 use nearfar_workloads::{Workload, WorkloadName};
@@ -82,6 +82,13 @@ fn base(arguments: &CharacterizeArguments) -> Inputs {
     Inputs { experiments, budget_ns: arguments.budget.map(nanoseconds), ..of_suite }
 }
 
+/// The multiple of the caches that is not looked for: machines of a fleet have one.
+fn cache_multiple(arguments: &CharacterizeArguments) -> Option<u32> {
+    let of_fleet = arguments.run.is_some() && arguments.working_set.is_none();
+    let of_fleet = of_fleet && arguments.simulate.is_none();
+    arguments.cache_multiple.or(of_fleet.then_some(DEFAULT_CACHE_MULTIPLE))
+}
+
 /// Inputs with what the options say otherwise, but for the experiments.
 pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::Result<Inputs> {
     let experiments = chosen_experiments(arguments).unwrap_or_else(|| base.experiments.clone());
@@ -109,7 +116,8 @@ pub fn with_options(arguments: &CharacterizeArguments, base: Inputs) -> anyhow::
         kernels: named_kernels(arguments).or(base.kernels),
         variant: arguments.isa.clone().or(base.variant),
         pages: arguments.pages.unwrap_or(base.pages),
-        working_set_bytes: arguments.working_set.map(|it| it.0).or(base.working_set_bytes),
+        working_set_bytes: arguments.working_set.map(|bytes| bytes.0).or(base.working_set_bytes),
+        cache_multiple: cache_multiple(arguments).or(base.cache_multiple),
         window_ns: arguments.window.map_or(base.window_ns, nanoseconds),
         windows_per_round: arguments.samples.map_or(base.windows_per_round, |_| 1),
         runs: arguments.runs.or(arguments.samples).unwrap_or(base.runs),

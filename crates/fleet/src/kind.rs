@@ -95,6 +95,8 @@ impl MachineKind {
                 "variant",
                 "pages",
                 "working_set_bytes",
+                "cache_multiple",
+                "chase_multiple",
                 "window_ns",
             ]),
         }

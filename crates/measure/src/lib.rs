@@ -20,6 +20,7 @@ mod executor;
 mod host_lock;
 mod kernel_name;
 mod schedule;
+mod size_screen;
 mod suite;
 mod traffic;
 mod warning;
@@ -33,6 +34,7 @@ pub use executor::{Executor, Failure, Interrupt, OfferedVariants, Rates, Window,
 pub use host_lock::{HostLock, HostLockError};
 pub use kernel_name::{MemoryKernel, flop_names};
 pub use schedule::{StoppingRule, order_of_round, shuffle};
+pub use size_screen::{DEFAULT_CACHE_MULTIPLE, ScreenedSizes, screen_sizes};
 pub use suite::{suite_experiments, suite_inputs};
 pub use traffic::{Traffic, store_method, traffic};
 pub use warning::before_measuring;

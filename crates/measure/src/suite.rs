@@ -24,6 +24,9 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
         variant: None,
         pages: Pages::Transparent,
         working_set_bytes: None,
+        cache_multiple: None,
+        chase_multiple: None,
+        size_screen: None,
         window_ns: nanoseconds(window),
         windows_per_round,
         runs: match suite {

@@ -42,6 +42,20 @@ pub enum Experiment {
 }
 
 impl Experiment {
+    /// Whether its cases stream through memory in every suite.
+    pub fn streams_on_memory(self) -> bool {
+        matches!(
+            self,
+            Self::Pairs
+                | Self::Scaling
+                | Self::Sharing
+                | Self::Links
+                | Self::Roofs
+                | Self::Hybrid
+                | Self::Mixes
+        )
+    }
+
     pub const ALL: [Self; 13] = [
         Self::Pairs,
         Self::Scaling,

@@ -10,6 +10,7 @@ use crate::environment::Environment;
 use crate::experiment::{Experiment, Grid};
 use crate::messages::NetworkInputs;
 use crate::scrub::REMOVED;
+use crate::size_screen::SizeScreen;
 use crate::transfer::DeviceInputs;
 
 /// Name and version of the format; the number grows when a field changes meaning.
@@ -137,6 +138,17 @@ pub struct Inputs {
     pub pages: Pages,
     /// Working set that was asked for; null when it follows the caches.
     pub working_set_bytes: Option<u64>,
+    /// How many times the caches involved all arrays of a case on memory have together; each array has at
+    /// least four times (STREAM's rule). Null: four times for all arrays, which is enough for simulated
+    /// machines, or `working_set_bytes`.
+    #[serde(default)]
+    pub cache_multiple: Option<u32>,
+    /// The same of the lines that a chase touches; null: twice.
+    #[serde(default)]
+    pub chase_multiple: Option<u32>,
+    /// By what the multiples were chosen; null where they were given.
+    #[serde(default)]
+    pub size_screen: Option<SizeScreen>,
     /// Shortest window of a sample.
     pub window_ns: u64,
     /// Windows of a case in each round; of `scaling` one.

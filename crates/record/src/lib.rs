@@ -36,6 +36,7 @@ mod sample;
 mod sample_totals;
 mod scrub;
 mod seal;
+mod size_screen;
 mod state_folder;
 mod summary;
 mod transfer;
@@ -92,6 +93,7 @@ pub use sample::{
 pub use sample_totals::SampleTotals;
 pub use scrub::{Private, Removed, ScrubError, scrub_record};
 pub use seal::{Seal, Sealing};
+pub use size_screen::{SizeRatio, SizeScreen};
 pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
 pub use summary::{
     Aggregate, CaseSummary, Part, RunSummary, Work, estimate_runs, round_values, run_figures,

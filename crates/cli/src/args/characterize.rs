@@ -128,10 +128,14 @@ pub struct CharacterizeArguments {
     /// Shortest window of a sample, for example 100ms
     #[arg(long, value_parser = parse_window, value_name = "TIME")]
     pub window: Option<Duration>,
-    /// Bytes of all arrays, instead of four times the caches; smaller sets check
+    /// Bytes of all arrays, instead of a multiple of the caches; smaller sets check
     /// placement, not speed
     #[arg(long, value_parser = parse_working_set, value_name = "BYTES")]
     pub working_set: Option<Bytes>,
+    /// How many times the caches all arrays have together, instead of the smallest of 4, 8, 16 and 32 that
+    /// is as fast as twice its size; with --run 16
+    #[arg(long, value_parser = parse_cache_multiple, value_name = "N", conflicts_with = "working_set")]
+    pub cache_multiple: Option<u32>,
     /// Rounds of each case, one sample each, instead of measuring until the interval is narrow
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub samples: Option<u32>,
@@ -191,6 +195,13 @@ fn parse_window(text: &str) -> Result<Duration, String> {
     } else {
         Err("a window lasts from 1ms to 60s".into())
     }
+}
+
+fn parse_cache_multiple(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok();
+    let known =
+        number.filter(|number: &u32| number.is_power_of_two() && (4..=256).contains(number));
+    known.ok_or_else(|| "give a power of two from 4 to 256".into())
 }
 
 /// Every thread's slice of every array takes a page at least.

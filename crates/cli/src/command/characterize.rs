@@ -11,11 +11,11 @@ use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::{SimulatedExecutor, with_devices};
 use nearfar_measure::{
     Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, now_utc,
-    store_method,
+    screen_sizes, store_method,
 };
 use nearfar_record::{
     Absence, Appended, Executor as ExecutorKind, Experiment, Header, Inputs, Record, RecordWriter,
-    WriteError,
+    Suite, WriteError,
 };
 use nearfar_units::{Bytes, format_duration};
 
@@ -202,7 +202,7 @@ fn check_working_set(header: &Header, inputs: &Inputs) -> anyhow::Result<()> {
     if bytes > room {
         bail!(
             "--working-set {} does not fit: {} of memory are {what}; give 64 KiB to {}, or leave it out \
-             for four times the caches",
+             for a multiple of the caches",
             Bytes(bytes),
             Bytes(room),
             Bytes(room / 2)
@@ -262,11 +262,22 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     pub fn measure(
         self,
-        record: Record,
+        mut record: Record,
         rates: Option<Rates>,
-        addition: Option<Inputs>,
+        mut addition: Option<Inputs>,
     ) -> anyhow::Result<Outcome> {
         let resumed = !record.is_new();
+        match &mut addition {
+            None if !resumed => {
+                let inputs = record.header.inputs.clone();
+                record.header.inputs = with_screened_sizes(self.executor, &record.header, inputs);
+            }
+            // What was measured on memory before has its sizes.
+            Some(inputs) if !record.all_inputs().any(streams_on_memory) => {
+                *inputs = with_screened_sizes(self.executor, &record.header, inputs.clone());
+            }
+            _ => {}
+        }
         let header = &record.header;
         let is_simulated = header.simulation.is_some();
         let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
@@ -291,6 +302,38 @@ impl Session<'_> {
         Ok(outcome?)
     }
 }
+
+fn streams_on_memory(inputs: &Inputs) -> bool {
+    inputs.experiments.iter().any(|experiment| experiment.streams_on_memory())
+}
+
+/// Inputs with the working sets that this machine needs, by a look at several sizes. A simulated machine's
+/// memory contains no cache.
+fn with_screened_sizes(executor: &mut dyn Executor, header: &Header, inputs: Inputs) -> Inputs {
+    if header.simulation.is_some() {
+        return inputs;
+    }
+    let most = match inputs.suite {
+        Suite::Quick => QUICK_SCREEN,
+        Suite::Standard | Suite::Full => LONG_SCREEN,
+    };
+    let of_budget = inputs.budget_ns.map(|budget| Duration::from_nanos(budget) / 8);
+    let limit = of_budget.map_or(most, |budget| budget.min(most));
+    let header = Header { inputs, ..header.clone() };
+    // Who asks to end is heard by the engine, and what cannot be measured is refused there.
+    let sizes = executor
+        .look()
+        .ok()
+        .and_then(|rates| screen_sizes(executor, &header, rates, limit).ok().flatten());
+    match sizes {
+        Some(sizes) => sizes.applied(header.inputs),
+        None => header.inputs,
+    }
+}
+
+/// Time for a look at sizes of working sets.
+const QUICK_SCREEN: Duration = Duration::from_secs(6);
+const LONG_SCREEN: Duration = Duration::from_secs(20);
 
 /// The kernels with the variants of this program, or of the simulated machine.
 fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {

@@ -162,7 +162,7 @@ impl Place<'_> {
         let setting = self.setting;
         let caches = setting.places.cache_bytes(thread_cpus.iter().copied(), &[self.node]);
         let available = setting.available_on(self.node);
-        let set = memory_working_set(caches, available, setting.inputs.working_set_bytes);
+        let set = memory_working_set(caches, available, setting.inputs, 1);
         let slices = lay_out_steps(set, &[1], thread_cpus.len() as u64);
         slices.slice_bytes.max(step.next_multiple_of(PAGE))
     }

@@ -15,6 +15,7 @@ use super::omitted::{made, omitted};
 use super::setting::{Loop, Setting};
 use super::stream::StreamPlan;
 use super::working_set::memory_working_set;
+use crate::kernel_name::MemoryKernel;
 
 /// The kernels of STREAM, which the paper ran, and the read path; `standard` two of them.
 fn suite_kernels(suite: Suite) -> &'static [&'static str] {
@@ -135,7 +136,8 @@ fn case(
     // Compact threads may put all pages on one node: the smallest room counts, of all nodes.
     let everywhere = places.homes(setting, &machine.allowed_cpus);
     let room = everywhere.into_iter().map(|node| setting.available_on(node)).min().flatten();
-    let wanted = memory_working_set(caches_of(&scattered), room, setting.inputs.working_set_bytes);
+    let arrays = MemoryKernel::named(&of.kernel).map_or(1, |kernel| kernel.array_widths().len());
+    let wanted = memory_working_set(caches_of(&scattered), room, setting.inputs, arrays as u64);
     let plan = StreamPlan {
         of,
         cpus: may_use,

@@ -75,7 +75,7 @@ impl<'a> StreamPlan<'a> {
         self
     }
 
-    /// The stream on a working set of memory: four times the caches involved, at most a
+    /// The stream on a working set of memory: the planned multiple of the caches involved, at most a
     /// quarter of the room.
     ///
     /// # Errors
@@ -89,7 +89,8 @@ impl<'a> StreamPlan<'a> {
         let rooms = nodes.iter().map(|&node| setting.available_on(node));
         // The least room of any node, as if all pages were there; unknown where any is.
         let available = rooms.min().flatten().map(|bytes| bytes / self.sharers.max(1));
-        let wanted = memory_working_set(caches, available, setting.inputs.working_set_bytes);
+        let arrays = MemoryKernel::named(&self.of.kernel)?.array_widths().len() as u64;
+        let wanted = memory_working_set(caches, available, setting.inputs, arrays);
         self.with_working_set(setting, wanted, caches)
     }
 

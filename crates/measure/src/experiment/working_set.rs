@@ -1,8 +1,10 @@
 //! How large arrays must be so that memory, and not a cache, is measured.
 
 use nearfar_machine::Machine;
+use nearfar_record::Inputs;
 
-/// Working sets of memory are this many times the caches involved (STREAM's rule).
+/// Each array has at least this many times the caches involved (STREAM's rule); all arrays together, where
+/// no size was looked for.
 const CACHE_MULTIPLE: u64 = 4;
 
 /// Where no cache's size is known. Larger than any last-level cache of 2026 that
@@ -27,25 +29,35 @@ pub fn node_memory_is_known(machine: &Machine, memory_bytes: Option<u64>) -> boo
 /// Bytes that a case on memory should have, and may have at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkingSet {
-    /// Four times the caches involved, or what was forced.
+    /// A multiple of the caches involved, or what was forced.
     pub wanted: u64,
     /// A quarter of the memory that is available; not for a size that was forced.
     pub most: u64,
 }
 
-/// Bytes for a case on memory: four times the caches involved, at most a quarter
-/// of `available` (the least of machine, control group and node), or what was forced.
+/// Bytes for a case on memory with this many arrays: the planned multiple of the caches involved, at most a
+/// quarter of `available` (the least of machine, control group and node), or what was forced.
 pub fn memory_working_set(
     caches: Option<u64>,
     available: Option<u64>,
-    forced: Option<u64>,
+    inputs: &Inputs,
+    arrays: u64,
 ) -> WorkingSet {
-    if let Some(bytes) = forced {
+    if let Some(bytes) = inputs.working_set_bytes {
         return WorkingSet { wanted: bytes, most: u64::MAX };
     }
-    let wanted = caches.map_or(UNKNOWN_CACHE_WORKING_SET, |bytes| bytes * CACHE_MULTIPLE);
+    let multiple = cache_multiple(inputs, arrays);
+    let wanted = caches.map_or(UNKNOWN_CACHE_WORKING_SET, |bytes| bytes.saturating_mul(multiple));
     let most = available.map_or(u64::MAX, |bytes| bytes / 4);
     WorkingSet { wanted: wanted.max(SMALLEST_WORKING_SET).min(most), most }
+}
+
+/// How many times the caches a case with this many arrays has: a power of two that gives each array four
+/// times, and at least the planned one.
+pub fn cache_multiple(inputs: &Inputs, arrays: u64) -> u64 {
+    inputs.cache_multiple.map_or(CACHE_MULTIPLE, |planned| {
+        u64::from(planned).max((CACHE_MULTIPLE * arrays).next_power_of_two())
+    })
 }
 
 /// How a stream's arrays are cut: every thread has one slice of each array.
@@ -86,14 +98,36 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
+    fn wanted(
+        caches: Option<u64>,
+        available: Option<u64>,
+        (cache_multiple, working_set_bytes): (Option<u32>, Option<u64>),
+        arrays: u64,
+    ) -> u64 {
+        let suite = crate::suite_inputs(nearfar_record::Suite::Quick);
+        let inputs = Inputs { cache_multiple, working_set_bytes, ..suite };
+        memory_working_set(caches, available, &inputs, arrays).wanted
+    }
+
     #[test]
-    fn four_times_the_caches_but_a_quarter_of_the_memory() {
-        let of = |caches, available, forced| memory_working_set(caches, available, forced).wanted;
-        assert_eq!(of(Some(32 * MIB), Some(8192 * MIB), None), 128 * MIB);
-        assert_eq!(of(Some(512 * MIB), Some(4096 * MIB), None), 1024 * MIB);
-        assert_eq!(of(Some(MIB), None, None), 32 * MIB);
-        assert_eq!(of(None, Some(16384 * MIB), None), 1024 * MIB);
-        assert_eq!(of(Some(512 * MIB), Some(MIB), Some(8 * MIB)), 8 * MIB);
+    fn a_multiple_of_the_caches_but_a_quarter_of_the_memory() {
+        let set = |caches, available, forced| wanted(caches, available, (None, forced), 3);
+        assert_eq!(set(Some(32 * MIB), Some(8192 * MIB), None), 128 * MIB);
+        assert_eq!(set(Some(512 * MIB), Some(4096 * MIB), None), 1024 * MIB);
+        assert_eq!(set(Some(MIB), None, None), 32 * MIB);
+        assert_eq!(set(None, Some(16384 * MIB), None), 1024 * MIB);
+        assert_eq!(set(Some(512 * MIB), Some(MIB), Some(8 * MIB)), 8 * MIB);
+    }
+
+    /// Powers of two, with four times the caches for each array.
+    #[test]
+    fn a_planned_multiple_holds_streams_rule_for_each_array() {
+        let multiple = |planned, arrays| {
+            wanted(Some(32 * MIB), None, (Some(planned), None), arrays) / (32 * MIB)
+        };
+        assert_eq!([1, 2, 3, 4].map(|arrays| multiple(4, arrays)), [4, 8, 16, 16]);
+        assert_eq!([1, 3].map(|arrays| multiple(8, arrays)), [8, 16]);
+        assert_eq!([1, 3].map(|arrays| multiple(32, arrays)), [32, 32]);
     }
 
     #[test]
@@ -101,7 +135,9 @@ mod tests {
         for (caches, available) in [(33, 100_000), (33, 160), (260, 24_000), (1, 9)] {
             for arrays in 1..=3_u64 {
                 for threads in [1, 2, 3, 7, 64] {
-                    let set = memory_working_set(Some(caches * MIB), Some(available * MIB), None);
+                    let inputs = crate::suite_inputs(nearfar_record::Suite::Quick);
+                    let (caches, room) = (Some(caches * MIB), Some(available * MIB));
+                    let set = memory_working_set(caches, room, &inputs, arrays);
                     let widths = vec![1; usize::try_from(arrays).unwrap()];
                     let slices = lay_out_steps(set, &widths, threads);
                     assert_eq!(slices.slice_bytes % BASE_PAGE, 0);

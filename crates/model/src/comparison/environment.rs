@@ -74,6 +74,8 @@ pub fn environment_settings(header: &Header) -> Vec<(&'static str, Option<String
         ("variant", inputs.variant.clone()),
         ("pages", Some(format!("{:?}", inputs.pages).to_lowercase())),
         ("working_set_bytes", text(inputs.working_set_bytes.as_ref())),
+        ("cache_multiple", text(inputs.cache_multiple.as_ref())),
+        ("chase_multiple", text(inputs.chase_multiple.as_ref())),
         ("window_ns", Some(inputs.window_ns.to_string())),
         ("windows_per_round", Some(inputs.windows_per_round.to_string())),
         ("runs", Some(inputs.runs.to_string())),

@@ -33,14 +33,15 @@ const FEW: usize = 6;
 const LINES_PER_NODE: u64 = Chase::NODE_BYTES / 64;
 
 /// Bytes of a walk on memory by a thread on this CPU: its lines are twice the caches that it
-/// sees, or what was forced; of memory at most a quarter of the room.
+/// sees, or the planned multiple, or what was forced; of memory at most a quarter of the room.
 pub(super) fn memory_bytes(setting: Setting<'_>, cpu: u32, node: u32) -> u64 {
     if let Some(forced) = setting.inputs.working_set_bytes {
         return (forced / PAGE).max(1) * PAGE;
     }
     let caches = setting.places.cache_bytes([cpu], &[node]);
+    let lines = u64::from(setting.inputs.chase_multiple.unwrap_or(2));
     let wanted =
-        caches.map_or(BESIDE_UNKNOWN_CACHES, |bytes| bytes.saturating_mul(2 * LINES_PER_NODE));
+        caches.map_or(BESIDE_UNKNOWN_CACHES, |bytes| bytes.saturating_mul(lines * LINES_PER_NODE));
     let wanted = wanted.clamp(SMALLEST_ON_MEMORY, LARGEST).next_multiple_of(2 * MIB);
     let room = setting.available_on(node).map_or(u64::MAX, |bytes| bytes / 4);
     (wanted.min(room) / PAGE).max(1) * PAGE
