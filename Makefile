@@ -127,6 +127,7 @@ bench: web ## what costs time beside others or a promise: kernels, topology, sta
 	@scripts/install-packages build bench
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid
+	cargo bench --locked -p nearfar-measure --bench working_set
 	cargo bench --locked -p nearfar-measure --bench exchange
 	cargo bench --locked -p nearfar-measure --bench iperf
 	cargo bench --locked -p nearfar-place --bench cost

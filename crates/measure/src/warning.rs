@@ -208,7 +208,7 @@ fn small_working_sets(record: &Record) -> Vec<Warning> {
     let smallest = multiples.into_iter().flatten().min_by(f64::total_cmp);
     warnings.extend(smallest.filter(|&multiple| multiple < 0.975 * wanted).map(|multiple| {
         warning(
-            MAY_CONTAIN_CACHE,
+            Warning::MAY_CONTAIN_CACHE,
             format!(
                 "bandwidth may contain cache: working sets reach down to {multiple:.2} times the \
                  last-level caches, of {wanted} wanted{}",
@@ -223,19 +223,20 @@ fn small_working_sets(record: &Record) -> Vec<Warning> {
         let farthest = last.and_then(|multiple| screen.farthest(multiple));
         let found = farthest.map_or_else(String::new, |ratio| {
             format!(
-                ": {} by {} threads is {:+.1}% ({:+.1}% to {:+.1}%) faster at {} than at {} times the caches",
+                ": at {} times the caches {} by {} threads differs by {:+.1}% ({:+.1}% to {:+.1}%) from \
+                 {} times",
+                ratio.multiple,
                 ratio.kernel,
                 ratio.threads,
                 100.0 * (ratio.ratio - 1.0),
                 100.0 * (ratio.low - 1.0),
                 100.0 * (ratio.high - 1.0),
-                ratio.multiple,
                 2 * ratio.multiple
             )
         });
         let why = screen.cut_short.as_ref().map_or_else(String::new, |why| format!("; {why}"));
         warning(
-            MAY_CONTAIN_CACHE,
+            Warning::MAY_CONTAIN_CACHE,
             format!(
                 "bandwidth may contain cache: no working set was shown to be as fast as twice its size \
                  within 2%{found}{why}"
@@ -245,9 +246,6 @@ fn small_working_sets(record: &Record) -> Vec<Warning> {
     }));
     warnings
 }
-
-/// Code of the warning that values of memory may be part cache.
-const MAY_CONTAIN_CACHE: &str = "may_contain_cache";
 
 /// How much faster sets of about this multiple were than those that were wanted.
 fn seen_below(screen: &SizeScreen, multiple: f64, wanted: f64) -> String {

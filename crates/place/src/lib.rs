@@ -73,7 +73,9 @@ pub use process_list::{ProcessQuestion, list_processes};
 pub use profile::{OwnThreads, ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_file::{ProgramFileError, parse_programs, read_programs};
 pub use program_memory::{CountMethod, SharedKind};
-pub use report::{ReportedFile, ReportedMemory, ReportedProcess, ReportedShared, RunReport};
+pub use report::{
+    PlacementVerdict, ReportedFile, ReportedMemory, ReportedProcess, ReportedShared, RunReport,
+};
 pub use resolution::{Resolution, resolve};
 pub use seen_threads::SeenThread;
 pub use usable::{Present, Usable, UsableNodes, named};

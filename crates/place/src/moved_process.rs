@@ -8,7 +8,7 @@ use nearfar_units::Bytes;
 use serde::Serialize;
 
 use crate::file_list::StayedPages;
-use crate::report::TOLERANCE;
+use crate::report::{PlacementVerdict, TOLERANCE};
 
 /// Why nothing was moved.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +87,9 @@ pub struct MovedProcess {
     pub most_bytes_per_second: f64,
     /// Threads that were given the placement's CPUs.
     pub threads: usize,
+    /// Whether all memory that it maps and that counts is where it was asked for, as `run --report` judges it;
+    /// null where it was interrupted, or has none.
+    pub verdict: Option<PlacementVerdict>,
     /// What was moved back when it was interrupted; null where it came to its end.
     pub undone: Option<UndoneMove>,
     /// What else is to be known, in sentences.
@@ -138,8 +141,10 @@ impl MovedProcess {
         (bytes > 0).then(|| astray as f64 / bytes as f64)
     }
 
-    /// Whether its memory is as it was asked for, about.
+    /// Whether its memory is as it was asked for, about: page by page its own, and in all what it maps.
     pub fn is_as_asked(&self) -> bool {
-        self.undone.is_none() && self.astray_share().is_some_and(|share| share <= TOLERANCE)
+        self.undone.is_none()
+            && self.astray_share().is_none_or(|share| share <= TOLERANCE)
+            && self.verdict.as_ref().is_some_and(|verdict| verdict.is_as_asked)
     }
 }

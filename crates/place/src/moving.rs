@@ -21,7 +21,8 @@ use crate::pace::Pace;
 use crate::page_deal::PageDeal;
 use crate::pinned_threads::{pin, unpin};
 use crate::present_memory::{AddressDeal, PresentMemory, PresentPart, walk};
-use crate::program_memory::{mapped_bytes, total};
+use crate::program_memory::{ProcessMemory, mapped_bytes, total};
+use crate::report::PlacementVerdict;
 use crate::weights::numa_balancing_note;
 
 /// What the kernel holds for a moment moves when it is asked again: so often, as long as it becomes less.
@@ -120,6 +121,12 @@ pub fn move_process(
     if after.bytes() + after.shared == 0 && has_ended(root, pid) {
         return Err(NotMoved::Ended(pid));
     }
+    let mapped = process_pages(root, pid).unwrap_or_default();
+    let verdict = PlacementVerdict::new(&ProcessMemory::of(&mapped, None), &question.deal.shares);
+    let verdict = verdict.filter(|_| undone.is_none());
+    let is_elsewhere = verdict.as_ref().is_some_and(|verdict| !verdict.is_as_asked);
+    let with_files = (is_elsewhere && !question.files)
+        .then(|| "--files also moves files and shared memory that it maps".to_string());
     let later = "what it allocates from now on follows its own policy, as before";
     Ok(MovedProcess {
         schema: "nearfar.move/1",
@@ -138,8 +145,13 @@ pub fn move_process(
         seconds,
         most_bytes_per_second: question.bytes_per_second,
         threads: if undone.is_some() { 0 } else { pinned.len() },
+        verdict,
         undone,
-        notes: [later.to_string()].into_iter().chain(numa_balancing_note()).collect(),
+        notes: with_files
+            .into_iter()
+            .chain([later.to_string()])
+            .chain(numa_balancing_note())
+            .collect(),
     })
 }
 

@@ -60,12 +60,13 @@ impl Placement {
     /// The share of the program's memory that is to be on each node, where that is asked for.
     pub fn asked_shares(&self, policy: &MemoryPolicy) -> Option<BTreeMap<u32, f64>> {
         match (self, policy) {
+            // The nearest memory of a node that has none.
+            (_, MemoryPolicy::Preferred(node)) => Some(BTreeMap::from([(*node, 1.0)])),
             (Self::Local(Some(nodes)), _) | (_, MemoryPolicy::Bind(nodes)) => {
                 let only = nodes.first().filter(|_| nodes.len() == 1);
                 only.map(|node| BTreeMap::from([(node, 1.0)]))
             }
             (_, MemoryPolicy::FirstTouch) => None,
-            (_, MemoryPolicy::Preferred(node)) => Some(BTreeMap::from([(*node, 1.0)])),
             (_, MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_)) => {
                 policy.interleave_shares()
             }

@@ -1,6 +1,6 @@
 //! Where the memory of a program and its children is, by what was counted of each process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nearfar_sys::{MappedPages, MappingKind, SharedMemory};
@@ -26,9 +26,13 @@ pub(crate) struct ProcessMemory {
     pub changed_file_bytes: u64,
     /// What it maps of shared memory, by what that is and by node.
     pub shared: BTreeMap<SharedKind, BTreeMap<u32, u64>>,
-    /// What is in memory of files that it maps, by path and by node; small ones are left out, and
-    /// mappings of which it has changed some pages that nobody knows.
+    /// What is in memory of files that it maps, by path and by node, without pages that it has changed; small
+    /// ones are left out, and mappings of which nobody knows on which node it has changed some.
     pub files: BTreeMap<String, BTreeMap<u32, u64>>,
+    /// Those of these that it also maps to be executed: its program and libraries.
+    pub programs: BTreeSet<String>,
+    /// The largest page of its own and of shared memory.
+    pub page_bytes: u64,
 }
 
 /// Less of a file than this is not told.
@@ -69,6 +73,12 @@ impl ProcessMemory {
         total(&self.own).saturating_add(self.changed_file_bytes)
     }
 
+    /// All that it maps and that is in memory.
+    pub fn mapped_bytes(&self) -> u64 {
+        let others = self.shared.values().chain(self.files.values()).map(total);
+        others.fold(self.bytes(), u64::saturating_add)
+    }
+
     /// By a process's mappings. A page that several processes have unchanged since one started the
     /// other counts as a share of one, where the shares of the mappings are known
     /// ([`nearfar_sys::mapping_shares`]).
@@ -76,6 +86,9 @@ impl ProcessMemory {
         let mut memory = Self::default();
         for mapping in mappings {
             let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
+            if mapping.kind != MappingKind::File {
+                memory.page_bytes = memory.page_bytes.max(mapping.page_bytes);
+            }
             let is_own = match mapping.kind {
                 MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => true,
                 // Of a file's pages on several nodes it is not told which ones were changed.
@@ -85,12 +98,19 @@ impl ProcessMemory {
                     if !is_told {
                         add(&mut memory.changed_file_bytes, bytes(mapping.own_pages));
                     }
-                    if let Some(file) = mapping.file.as_ref().filter(|_| mapping.own_pages == 0)
-                        && bytes(total(&mapping.nodes)) >= LEAST_FILE_BYTES
+                    // Of one node the rest is the file's; of several nobody knows which pages are.
+                    let is_rest_known = mapping.own_pages == 0 || mapping.nodes.len() == 1;
+                    let rest = total(&mapping.nodes).saturating_sub(mapping.own_pages);
+                    if let Some(file) = mapping.file.as_ref().filter(|_| is_rest_known)
+                        && bytes(rest) >= LEAST_FILE_BYTES
                     {
                         let of_file = memory.files.entry(file.clone()).or_default();
                         for (&node, &pages) in &mapping.nodes {
+                            let pages = pages.saturating_sub(mapping.own_pages);
                             add(of_file.entry(node).or_default(), bytes(pages));
+                        }
+                        if mapping.is_program {
+                            memory.programs.insert(file.clone());
                         }
                     }
                     is_told
@@ -150,8 +170,8 @@ pub(crate) fn total(of_nodes: &BTreeMap<u32, u64>) -> u64 {
     of_nodes.values().copied().fold(0, u64::saturating_add)
 }
 
-/// Memory that a program and its children have at one moment: the last at which they had at least
-/// nine tenths of the most that was ever counted.
+/// Memory that a program and its children have at one moment: the last at which they had all but a
+/// hundredth of the most that was ever counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramMemory {
     pub method: CountMethod,
@@ -161,6 +181,8 @@ pub(crate) struct ProgramMemory {
     /// Of all of them; of each kind of shared memory and of each file what the process with most of
     /// it maps.
     pub memory: ProcessMemory,
+    /// The most that was ever counted, bytes, with shared memory and files.
+    pub peak_bytes: u64,
 }
 
 /// The shares of nodes that have some; `None` where there are no bytes.
@@ -197,7 +219,9 @@ fn most_of_each<'a, T: Ord + Clone + 'a>(
 fn shared_and_files(living: &BTreeMap<u32, ProcessMemory>) -> ProcessMemory {
     let shared = most_of_each(living.values().map(|memory| &memory.shared));
     let files = most_of_each(living.values().map(|memory| &memory.files));
-    ProcessMemory { shared, files, ..ProcessMemory::default() }
+    let programs = living.values().flat_map(|memory| memory.programs.iter().cloned()).collect();
+    let page_bytes = living.values().map(|memory| memory.page_bytes).max().unwrap_or(0);
+    ProcessMemory { shared, files, programs, page_bytes, ..ProcessMemory::default() }
 }
 
 /// The memory of all living processes, and the moment at which it was most.
@@ -242,31 +266,34 @@ impl Census {
         gone.into_iter().for_each(|pid| self.forget(pid));
     }
 
-    /// Remembers this moment, where there is as much as ever, about.
+    /// Remembers this moment, if there is as much as ever: all but a hundredth, so that the latest of equal
+    /// moments counts.
     pub fn remember(&mut self, method: CountMethod, at: Duration) {
-        let now = self.sum.bytes();
+        let shared = shared_and_files(&self.living);
+        let (own, changed_file_bytes) = (self.sum.own.clone(), self.sum.changed_file_bytes);
+        let mut memory = ProcessMemory { own, changed_file_bytes, ..shared };
+        let now = memory.mapped_bytes();
         let is_less_sure = self
             .kept
             .as_ref()
-            .is_some_and(|kept| kept.method > method && kept.memory.bytes() >= now);
+            .is_some_and(|kept| kept.method > method && kept.memory.mapped_bytes() >= now);
         self.most = self.most.max(now);
-        if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
+        if self.living.is_empty() || is_less_sure || now < self.most - self.most / 100 {
             return;
         }
-        let ProcessMemory { shared, files, .. } = shared_and_files(&self.living);
-        let mut memory = ProcessMemory { shared, files, ..self.sum.clone() };
         memory.own.retain(|_, bytes| *bytes > 0);
-        self.kept = Some(ProgramMemory { method, at, processes: self.living.len(), memory });
+        let (processes, peak_bytes) = (self.living.len(), self.most);
+        self.kept = Some(ProgramMemory { method, at, processes, memory, peak_bytes });
     }
 
     /// Remembers what one process has by itself, where that is more than all had ever: while processes
     /// come and go, what they have in common would count more than once in a sum, and the program has
     /// at least this.
     pub fn remember_one(&mut self, method: CountMethod, at: Duration, memory: ProcessMemory) {
-        let now = memory.bytes();
+        let now = memory.mapped_bytes();
         if now > self.most {
             self.most = now;
-            self.kept = Some(ProgramMemory { method, at, processes: 1, memory });
+            self.kept = Some(ProgramMemory { method, at, processes: 1, memory, peak_bytes: now });
         }
     }
 
@@ -287,7 +314,7 @@ impl Census {
     }
 
     pub fn kept(self) -> Option<ProgramMemory> {
-        self.kept
+        self.kept.map(|kept| ProgramMemory { peak_bytes: self.most, ..kept })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::loss::Loss;
 use crate::placement::Placement;
 use crate::program_memory::{
-    CountMethod, ProgramMemory, SharedKind, largest_deviation, shares, total,
+    CountMethod, ProcessMemory, ProgramMemory, SharedKind, largest_deviation, shares, total,
 };
 use crate::resolution::Resolution;
 use crate::seen_threads::SeenThread;
@@ -57,8 +57,8 @@ pub struct RunReport {
     pub status: Option<u8>,
 }
 
-/// Where the memory of a program and its children was at the last moment at which they had at
-/// least nine tenths of the most that was counted; a page that several processes have in common
+/// Where the memory of a program and its children was at the last moment at which they had all but
+/// a hundredth of the most that was counted; a page that several processes have in common
 /// counts once.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -75,6 +75,12 @@ pub struct ReportedMemory {
     pub achieved_shares: BTreeMap<u32, f64>,
     /// The largest difference of a node's two shares.
     pub largest_deviation: Option<f64>,
+    /// Whether all memory that counts is where it was asked for; null where no shares were asked for.
+    pub verdict: Option<PlacementVerdict>,
+    /// All that the processes map and that is in memory: own, shared and files of 1 MiB and more, bytes.
+    pub mapped_bytes: u64,
+    /// The most of it that was counted at any moment, bytes.
+    pub peak_bytes: u64,
     /// Pages of files that were changed, on nodes that the kernel does not tell, bytes.
     pub changed_file_bytes: u64,
     /// Shared memory of all kinds, by node, bytes.
@@ -84,6 +90,62 @@ pub struct ReportedMemory {
     /// Files of which a process maps 1 MiB and more that is in memory, the largest first; at most 64.
     pub files: Vec<ReportedFile>,
 }
+
+/// Whether the memory that decides is where it was asked for: the processes' own and shared memory, and mapped
+/// files that are more than a tenth of all that is mapped and could have been placed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlacementVerdict {
+    pub is_as_asked: bool,
+    /// What decides, by node, bytes.
+    pub bytes_by_node: BTreeMap<u32, u64>,
+    /// The largest difference of a node's share of it from the asked one.
+    pub largest_deviation: f64,
+    /// Whether mapped files are part of it.
+    pub do_files_count: bool,
+    /// The page that could not be divided, bytes, where that explains a larger deviation; null else.
+    pub undivided_page_bytes: Option<u64>,
+}
+
+impl PlacementVerdict {
+    /// By what was asked for. Programs and libraries cannot be placed for one process.
+    pub(crate) fn new(memory: &ProcessMemory, asked: &BTreeMap<u32, f64>) -> Option<Self> {
+        let mut bytes_by_node = memory.own.clone();
+        let mut count = |bytes: &BTreeMap<u32, u64>| {
+            for (&node, &bytes) in bytes {
+                let sum: &mut u64 = bytes_by_node.entry(node).or_default();
+                *sum = sum.saturating_add(bytes);
+            }
+        };
+        memory.shared.values().for_each(&mut count);
+        let files = memory.files.iter().filter(|(path, _)| !memory.programs.contains(*path));
+        let files: Vec<&BTreeMap<u32, u64>> = files.map(|(_, bytes)| bytes).collect();
+        let of_files: u64 = files.iter().map(|bytes| total(bytes)).fold(0, u64::saturating_add);
+        let do_files_count = of_files as f64 > FILES_THAT_COUNT * memory.mapped_bytes() as f64;
+        if do_files_count {
+            files.into_iter().for_each(count);
+        }
+        let found = shares(&bytes_by_node)?;
+        let largest_deviation = largest_deviation(&found, asked);
+        let all = total(&bytes_by_node) as f64;
+        let base_page = base_page_bytes() as u64;
+        let is_within = |page: u64| largest_deviation <= TOLERANCE.max(page as f64 / all);
+        // One node gets all of its pages, whatever their size.
+        let is_divided = asked.values().filter(|share| **share > 0.0).count() > 1;
+        let huge_page = memory.page_bytes.max(base_page);
+        let is_near = is_divided && is_within(huge_page);
+        Some(Self {
+            is_as_asked: is_within(base_page) || is_near,
+            largest_deviation,
+            do_files_count,
+            undivided_page_bytes: (!is_within(base_page) && is_near).then_some(huge_page),
+            bytes_by_node,
+        })
+    }
+}
+
+/// Mapped files decide that are more than this share of all mapped memory.
+const FILES_THAT_COUNT: f64 = 0.1;
 
 /// Memory that processes share.
 #[derive(Debug, Clone, Serialize)]
@@ -98,6 +160,8 @@ pub struct ReportedShared {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedFile {
     pub path: String,
+    /// Whether a process also maps it to be executed: a program or a library.
+    pub is_program: bool,
     /// What the process with most of it maps, as far as it is in memory, bytes.
     pub bytes_by_node: BTreeMap<u32, u64>,
 }
@@ -128,10 +192,18 @@ pub(crate) fn node_against(
     (off > LEAST_AGAINST).then_some((node, share))
 }
 
+/// Whether two of these sentences are about one file.
+fn is_of_same_file(one: &str, other: &str) -> bool {
+    let path = |note: &str| note.split_once(LIES_AGAINST).map(|(path, _)| path.to_string());
+    path(one).is_some_and(|path_of_one| Some(path_of_one) == path(other))
+}
+
+const LIES_AGAINST: &str = " lies against ";
+
 /// What is said of such a file.
 pub(crate) fn against_words(path: &str, placement: &str, node: u32, share: f64) -> String {
     format!(
-        "{path} lies against {placement}: {:.0} % of what is in memory of it is on node {node}; \
+        "{path}{LIES_AGAINST}{placement}: {:.0} % of what is in memory of it is on node {node}; \
          `nearfar files {} --place {placement}` (or `run --files` at the start) puts it there",
         100.0 * share,
         shell_path(path)
@@ -187,11 +259,14 @@ impl RunReport {
             Err(why) => (None, Some(why)),
         };
         if let (Some(memory), Some(asked)) = (&self.memory, asked) {
-            let large = memory
-                .files
-                .iter()
-                .take_while(|file| total(&file.bytes_by_node) >= LEAST_AGAINST_BYTES);
-            self.notes.extend(large.filter_map(|file| file.against(asked, &self.placement)));
+            let large = memory.files.iter().filter(|file| {
+                total(&file.bytes_by_node) >= LEAST_AGAINST_BYTES && !file.is_program
+            });
+            let against = large.filter_map(|file| file.against(asked, &self.placement));
+            // What was said of a file before the start is said once.
+            let new: Vec<String> = against.filter(|note| !self.notes.contains(note)).collect();
+            self.notes.retain(|note| !new.iter().any(|new| is_of_same_file(note, new)));
+            self.notes.extend(new);
         }
         self.processes = outcome.counted;
         for process in &mut self.processes {
@@ -216,17 +291,12 @@ const MOST_FILES: usize = 64;
 pub(crate) const TOLERANCE: f64 = 0.01;
 
 impl ReportedMemory {
-    /// Whether every node has its asked share, about, or as near as whole pages come; not where none was
-    /// asked for.
-    pub fn is_as_asked(&self) -> bool {
-        let all: u64 = self.own_bytes_by_node.values().sum();
-        let page = base_page_bytes() as f64 / all as f64;
-        self.largest_deviation.is_some_and(|off| off <= TOLERANCE.max(page))
-    }
-
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
-        let ProgramMemory { method, at, processes, memory } = memory;
+        let ProgramMemory { method, at, processes, memory, peak_bytes } = memory;
         let achieved_shares = shares(&memory.own)?;
+        let verdict = asked.and_then(|asked| PlacementVerdict::new(&memory, asked));
+        let mapped_bytes = memory.mapped_bytes();
+        let programs = memory.programs;
         let mut shared_bytes_by_node = BTreeMap::new();
         for (&node, &bytes) in memory.shared.values().flatten() {
             *shared_bytes_by_node.entry(node).or_default() += bytes;
@@ -234,8 +304,13 @@ impl ReportedMemory {
         let shared = memory.shared.into_iter();
         let shared = shared.map(|(kind, bytes_by_node)| ReportedShared { kind, bytes_by_node });
         let files = memory.files.into_iter();
-        let mut files: Vec<ReportedFile> =
-            files.map(|(path, bytes_by_node)| ReportedFile { path, bytes_by_node }).collect();
+        let mut files: Vec<ReportedFile> = files
+            .map(|(path, bytes_by_node)| ReportedFile {
+                is_program: programs.contains(&path),
+                path,
+                bytes_by_node,
+            })
+            .collect();
         files.sort_by_key(|file| Reverse(total(&file.bytes_by_node)));
         files.truncate(MOST_FILES);
         Some(Self {
@@ -244,6 +319,9 @@ impl ReportedMemory {
             processes,
             largest_deviation: asked.map(|asked| largest_deviation(&achieved_shares, asked)),
             achieved_shares,
+            verdict,
+            mapped_bytes,
+            peak_bytes,
             own_bytes_by_node: memory.own,
             asked_shares: asked.cloned(),
             changed_file_bytes: memory.changed_file_bytes,
@@ -259,7 +337,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::program_memory::ProcessMemory;
 
     #[test]
     fn a_file_lies_against_a_placement_where_much_of_it_is_elsewhere() {
@@ -282,10 +359,57 @@ mod tests {
             let asked = [(0, asked[0]), (1, asked[1])].into();
             let memory = ProcessMemory { own: [own(0), own(1)].into(), ..ProcessMemory::default() };
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
-            let seen = ProgramMemory { method, at, processes: 1, memory };
-            ReportedMemory::of(seen, Some(&asked)).unwrap().is_as_asked()
+            let peak_bytes = memory.mapped_bytes();
+            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            ReportedMemory::of(seen, Some(&asked)).unwrap().verdict.unwrap().is_as_asked
         };
         assert!(of([7, 3], [0.75, 0.25]) && of([70, 30], [0.7, 0.3]));
         assert!(!of([6, 4], [0.75, 0.25]) && !of([700, 300], [0.75, 0.25]));
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    fn on(node: u32, mib: u64) -> BTreeMap<u32, u64> {
+        [(node, mib * MIB)].into()
+    }
+
+    fn verdict(memory: &ProcessMemory, asked: &[(u32, f64)]) -> PlacementVerdict {
+        PlacementVerdict::new(memory, &asked.iter().copied().collect()).unwrap()
+    }
+
+    /// Shared buffers and a mapped model count, whoever has placed them; the C library does not.
+    #[test]
+    fn all_memory_that_could_be_placed_decides() {
+        let of_file = |path: &str, mib| BTreeMap::from([(path.to_string(), on(0, mib))]);
+        let own = ProcessMemory { own: on(1, 4), ..ProcessMemory::default() };
+        let at_1 = [(1, 1.0)];
+        assert!(verdict(&own, &at_1).is_as_asked);
+        let shared = [(SharedKind::Posix, on(0, 128))].into();
+        let server = ProcessMemory { shared, ..own.clone() };
+        let found = verdict(&server, &at_1);
+        assert!(!found.is_as_asked && found.bytes_by_node[&0] == 128 * MIB, "{found:?}");
+        let mapped = ProcessMemory { files: of_file("/data/model", 150), ..own.clone() };
+        let found = verdict(&mapped, &at_1);
+        assert!(!found.is_as_asked && found.do_files_count, "{found:?}");
+        let little = ProcessMemory { own: on(1, 100), files: of_file("/data/a", 6), ..own.clone() };
+        assert!(verdict(&little, &at_1).is_as_asked, "less than a tenth");
+        let programs = ["/lib/libc.so.6".to_string()].into();
+        let small = ProcessMemory { files: of_file("/lib/libc.so.6", 2), programs, ..own };
+        let found = verdict(&small, &at_1);
+        assert!(found.is_as_asked && !found.do_files_count, "{found:?}");
+    }
+
+    /// 77 huge pages over 72 nodes.
+    #[test]
+    fn huge_pages_that_cannot_be_divided_are_the_cause() {
+        let own = (0..72).map(|node| (node, if node < 5 { 4 * MIB } else { 2 * MIB })).collect();
+        let asked: Vec<(u32, f64)> = (0..72).map(|node| (node, 1.0 / 72.0)).collect();
+        let huge = ProcessMemory { own, page_bytes: 2 * MIB, ..ProcessMemory::default() };
+        let found = verdict(&huge, &asked);
+        assert!(found.is_as_asked && found.undivided_page_bytes == Some(2 * MIB), "{found:?}");
+        let base = ProcessMemory { page_bytes: 4096, ..huge.clone() };
+        assert!(!verdict(&base, &asked).is_as_asked);
+        let one_node = ProcessMemory { own: [(0, 2 * MIB), (1, 60 * MIB)].into(), ..huge };
+        assert!(!verdict(&one_node, &[(1, 1.0)]).is_as_asked, "a whole page is on another node");
     }
 }

@@ -36,6 +36,10 @@ impl Resolution {
         Steering {
             weights: moved.map(|(weights, _)| weights.clone()),
             is_bound: matches!(self.start.memory, MemoryPolicy::Bind(_)),
+            is_interleaved: matches!(
+                self.asked.memory,
+                MemoryPolicy::Interleave(_) | MemoryPolicy::Weighted(_)
+            ),
             is_followed,
             pinning: self.pinning.clone().map(|pinning| (pinning, self.start.cpus.clone())),
         }

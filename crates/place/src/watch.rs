@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, Refusal, follow, mapping_shares, next_change, next_change_of,
-    process_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
+    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, follow, mapping_shares,
+    mappings_with_huge_pages, next_change, next_change_of, process_pages, task_state, tasks,
+    thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
 use crate::follow::Follower;
@@ -69,6 +70,8 @@ pub struct Steering {
     pub weights: Option<BTreeMap<u32, u32>>,
     /// Its memory is on certain nodes only, whatever room they have.
     pub is_bound: bool,
+    /// Its pages go to several nodes in turn, which whole huge pages do only about.
+    pub is_interleaved: bool,
     pub is_followed: bool,
     /// The order in which its threads are pinned where it is followed, and the CPUs of those that nobody
     /// has pinned.
@@ -258,6 +261,7 @@ struct Watch {
     pause: Duration,
     spent: Duration,
     is_bound: bool,
+    is_interleaved: bool,
     follower: Option<Follower>,
     moved: Option<MovedWeights>,
     census: Census,
@@ -284,6 +288,7 @@ impl Watch {
             pause: FIRST_LOOK,
             spent: Duration::ZERO,
             is_bound: steering.is_bound,
+            is_interleaved: steering.is_interleaved,
             follower: steering.is_followed.then(|| Follower::new(program, pinned)),
             moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
             census: Census::default(),
@@ -371,8 +376,15 @@ impl Watch {
             // Alone it has nothing in common with anybody.
             let shares = (family.len() > 1)
                 .then(|| mapping_shares(root, process, process).unwrap_or_default());
-            let alone = ProcessMemory::of(&mappings, None);
-            let memory = shares.map(|shares| ProcessMemory::of(&mappings, Some(&shares)));
+            let mut alone = ProcessMemory::of(&mappings, None);
+            let mut memory = shares.map(|shares| ProcessMemory::of(&mappings, Some(&shares)));
+            if self.is_interleaved
+                && mappings_with_huge_pages(root, process).is_ok_and(|found| !found.is_empty())
+            {
+                for memory in std::iter::once(&mut alone).chain(&mut memory) {
+                    memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
+                }
+            }
             self.census.count(process, memory.unwrap_or_else(|| alone.clone()));
             if alone.bytes() > largest.bytes() {
                 largest = alone;

@@ -104,6 +104,8 @@ pub struct Warning {
 impl Warning {
     /// The code of many or all samples disturbed.
     pub const DISTURBED: &str = "disturbed";
+    /// The code of working sets that may be small enough for caches to serve a part.
+    pub const MAY_CONTAIN_CACHE: &str = "may_contain_cache";
 }
 
 /// Measuring went on in a later run of the program.

@@ -53,6 +53,11 @@ impl KernelPolicy {
         self.mode == libc::MPOL_DEFAULT
     }
 
+    /// Whether it is that of the thread's own node, by name (`MPOL_LOCAL`).
+    pub fn is_local(&self) -> bool {
+        self.mode == libc::MPOL_LOCAL
+    }
+
     /// The same as a policy to ask for; `None` for modes that there is none for.
     pub fn as_memory_policy(&self) -> Option<MemoryPolicy> {
         match self.mode {

@@ -1,7 +1,7 @@
 //! Another process of the same user: its threads, where they ran last, and where its pages are
 //! (proc(5)). All of it may change while it is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use nearfar_machine::CpuSet;
@@ -42,6 +42,8 @@ pub struct MappedPages {
     pub is_mapped_twice: bool,
     /// Of a file: its path.
     pub file: Option<String>,
+    /// Whether it is of a file that the process also maps to be executed: a program or a library.
+    pub is_program: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,14 +243,21 @@ fn parse_mapping_shares(smaps: &str) -> BTreeMap<usize, f64> {
 /// What cannot be read, in words.
 pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPages>, String> {
     let mut found = Vec::new();
+    let executable: BTreeSet<usize> = maps
+        .lines()
+        .filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.contains('x')))
+        .filter_map(|line| Some(parse_header(line)?.start()))
+        .collect();
+    let mut programs: BTreeSet<String> = BTreeSet::new();
     for line in lines(numa_maps, maps) {
         let (start, range, line) = line?;
         let Counts { page_bytes, nodes, .. } = parse_counts(line)?;
+        let kind = kind_of(line);
+        let file = (kind == MappingKind::File).then(|| file_of(line)).flatten();
+        programs.extend(file.clone().filter(|_| executable.contains(&start)));
         if nodes.is_empty() {
             continue;
         }
-        let kind = kind_of(line);
-        let file = (kind == MappingKind::File).then(|| file_of(line)).flatten();
         found.push(MappedPages {
             start,
             range,
@@ -258,7 +267,11 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
             nodes,
             own_pages: own_pages(line),
             is_mapped_twice: line.contains(" mapmax="),
+            is_program: false,
         });
+    }
+    for mapping in &mut found {
+        mapping.is_program = mapping.file.as_ref().is_some_and(|file| programs.contains(file));
     }
     Ok(found)
 }

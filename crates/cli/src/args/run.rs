@@ -47,10 +47,11 @@ const NOT_OF_INSTANCES: [&str; 5] = ["placement", "near", "record", "set_kernel_
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Where its threads and memory are to be; see below
-    #[arg(short, long, value_name = "PLACEMENT", default_value = "local",
-          value_parser = placements_or_auto(), hide_possible_values = true)]
-    pub placement: PlacementChoice,
+    /// Where its threads and memory are to be; see below [default: local, or the memory policy that
+    /// nearfar itself was started under, by numactl for example]
+    #[arg(short, long, value_name = "PLACEMENT", value_parser = placements_or_auto(),
+          hide_possible_values = true)]
+    pub placement: Option<PlacementChoice>,
     /// On the CPUs next to this device, memory near them: an accelerator (cuda:0), the system's name for it
     /// (nic:eth0, nvme0) or its PCIe address; or `rank`: each of a launcher's processes on this machine on
     /// its part of the nodes
@@ -119,7 +120,7 @@ pub struct RunArguments {
 impl RunArguments {
     /// An option that says nothing where it is, and what it is for.
     pub fn without_effect(&self) -> Option<(&'static str, &'static str)> {
-        let is_auto = matches!(self.placement, PlacementChoice::Auto) && self.near.is_none();
+        let is_auto = matches!(self.placement, Some(PlacementChoice::Auto)) && self.near.is_none();
         let DemandArguments { working_set, threads, load_share, pattern } = &self.demand;
         let of_auto = [
             ("--working-set", working_set.is_some()),

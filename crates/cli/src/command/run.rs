@@ -174,7 +174,7 @@ impl Placed {
             Some((_, WeightsBy::Kernel)) => {
                 Ok("the kernel's weights had these ratios already".into())
             }
-            None if matches!(arguments.placement, PlacementChoice::Named(_))
+            None if !matches!(arguments.placement, Some(PlacementChoice::Auto))
                 && !matches!(self.resolution.asked.memory, MemoryPolicy::Weighted(_)) =>
             {
                 bail!(
@@ -248,10 +248,14 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
         return Ok(Chosen { placement, cpus, note: Some(note) });
     }
     match &arguments.placement {
-        PlacementChoice::Named(placement) => {
+        None => {
+            let (placement, note) = inherited_placement();
+            Ok(Chosen { placement, cpus, note })
+        }
+        Some(PlacementChoice::Named(placement)) => {
             Ok(Chosen { placement: placement.clone(), cpus, note: None })
         }
-        PlacementChoice::Auto => {
+        Some(PlacementChoice::Auto) => {
             let demand = arguments.demand.demand(None);
             let advised = advised_placement(arguments.record.as_deref(), &demand, arguments.quiet)?;
             let cpus = match (cpus, advised.cpus) {
@@ -273,6 +277,26 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<Chosen> {
                 (None, None) => None,
             };
             Ok(Chosen { placement: advised.placement, cpus, note: None })
+        }
+    }
+}
+
+/// The memory policy that this process was started under, as the placement of a program that is given none;
+/// else `local`. With a sentence where there is one.
+fn inherited_placement() -> (Placement, Option<String>) {
+    let local = Placement::Local(None);
+    let Ok(policy) = nearfar_sys::thread_policy() else { return (local, None) };
+    match policy.as_memory_policy() {
+        Some(MemoryPolicy::FirstTouch) => (local, None),
+        Some(memory) => {
+            let note = format!("{memory} is the policy that nearfar was started under (numactl?)");
+            (Placement::Memory(memory), Some(note))
+        }
+        None if policy.is_local() => (local, None),
+        None => {
+            let note =
+                "replaces the memory policy that nearfar was started under, which has no name here";
+            (local, Some(format!("local {note}")))
         }
     }
 }

@@ -6,6 +6,7 @@ use nearfar_place::{MovedProcess, WhyStayed};
 use nearfar_units::{Bytes, BytesPerSecond, excerpt_of};
 
 use super::figures::{count, percent_words};
+use super::run::describe_verdict;
 use crate::answer::{Answer, Part, Shown};
 use crate::table::{Cell, Column, Table};
 
@@ -33,29 +34,18 @@ fn sentence(moved: &MovedProcess) -> String {
     let program = moved.command.first().map_or("", String::as_str);
     let program = excerpt_of(program.rsplit('/').next().unwrap_or(program), 40);
     let who = format!("{}: process {} ({program})", moved.placement, moved.pid);
-    let all = Bytes(moved.bytes());
-    match (moved.undone, moved.astray_share()) {
+    match (moved.undone, &moved.verdict) {
         (Some(_), _) if moved.before_bytes_by_node.is_none() => {
             format!("{who}: interrupted before anything was moved.")
         }
         (Some(undone), _) => format!("{who}: interrupted; {undone}."),
-        (None, None) => format!("{who}: it has no memory that other processes do not map too."),
-        (None, Some(_)) if moved.is_as_asked() && moved.moved_bytes == 0 => {
-            format!("{who}: nothing to move, its {all} are where they were asked for.")
-        }
-        (None, Some(share)) if moved.is_as_asked() => match moved.astray_bytes {
-            0 if moved.shared_bytes > moved.bytes() => format!(
-                "{who}: {all} of its own are where they were asked for; {} are not only its own.",
-                Bytes(moved.shared_bytes)
-            ),
-            0 => format!("{who}: all of its memory is where it was asked for, {all}."),
-            _ => format!(
-                "{who}: its memory is where it was asked for, {all} but {}.",
-                percent_words(share)
-            ),
-        },
-        (None, Some(share)) => {
-            format!("{who}: {} of its {all} is not where it was asked for.", percent_words(share))
+        (None, None) => format!("{who}: it has no memory."),
+        (None, Some(verdict)) => {
+            let nothing = match moved.is_as_asked() && moved.moved_bytes == 0 {
+                true => "nothing to move, ",
+                false => "",
+            };
+            format!("{who}: {nothing}{}.", describe_verdict(verdict, Some(&moved.asked_shares)))
         }
     }
 }
@@ -138,10 +128,21 @@ fn why_words(why: WhyStayed) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_place::{StayedPages, UndoneMove};
+    use nearfar_place::{PlacementVerdict, StayedPages, UndoneMove};
 
     use super::*;
     use crate::answer::Room;
+
+    fn verdict(is_as_asked: bool) -> PlacementVerdict {
+        let one = if is_as_asked { 4 << 30 } else { 1 << 30 };
+        PlacementVerdict {
+            is_as_asked,
+            bytes_by_node: [(0, 4 << 30), (1, one)].into(),
+            largest_deviation: if is_as_asked { 0.0 } else { 0.3 },
+            do_files_count: false,
+            undivided_page_bytes: None,
+        }
+    }
 
     fn moved() -> MovedProcess {
         MovedProcess {
@@ -161,6 +162,7 @@ mod tests {
             seconds: 2.2,
             most_bytes_per_second: 2e9,
             threads: 2,
+            verdict: Some(verdict(true)),
             undone: None,
             notes: vec!["later".into()],
         }
@@ -176,7 +178,7 @@ mod tests {
         let first = "interleave:0-1: process 4711 (";
         assert!(said.starts_with(first) && !said.contains('\u{1b}'), "{said}");
         for words in [
-            "all of its memory is where it was asked for, 8 GiB.",
+            "as asked: 8 GiB over nodes 0-1, shares off by 0.0% at most.",
             "4 GiB moved at 1.95 GB/s (--rate 2.00 GB/s)",
             "2 threads given the placement's CPUs",
             "3 MiB stayed: other processes map it too",
@@ -191,20 +193,21 @@ mod tests {
         let alone = MovedProcess { moved_bytes: 0, ..moved() };
         let said = text(&alone, 1);
         assert!(
-            said.contains("nothing to move, its 8 GiB are where")
+            said.contains("nothing to move, as asked: 8 GiB over")
                 && said.contains("one memory node")
         );
         assert!(!said.contains("moved at") && !said.contains("nearfar ps"), "{said}");
     }
 
     #[test]
-    fn memory_that_is_mostly_of_others_too_is_told_first() {
-        let shared = MovedProcess { shared_bytes: 44 << 30, ..moved() };
+    fn memory_that_it_maps_and_did_not_move_is_said_first() {
+        let shared = MovedProcess { verdict: Some(verdict(false)), ..moved() };
+        assert!(!shared.is_as_asked());
         let said = text(&shared, 2);
-        let first = "8 GiB of its own are where they were asked for; 44 GiB are not only its own.";
+        let first = "NOT as asked: 5 GiB over nodes 0-1, shares off by 30.0% at most";
         assert!(said.replace('\n', " ").contains(first), "{said}");
         let undone = Some(UndoneMove::default());
-        let early = MovedProcess { undone, before_bytes_by_node: None, ..moved() };
+        let early = MovedProcess { undone, verdict: None, before_bytes_by_node: None, ..moved() };
         assert!(text(&early, 2).contains("interrupted before anything was moved."));
     }
 
@@ -217,12 +220,13 @@ mod tests {
             swapped_bytes: Some(5 << 20),
             before_bytes_by_node: None,
             unknown_bytes: 1 << 30,
+            verdict: Some(verdict(false)),
             ..moved()
         };
         assert!(!astray.is_as_asked());
         let said = text(&astray, 2);
         for words in [
-            "23 % of its 9 GiB is not where it was asked for",
+            "NOT as asked",
             "1 GiB stayed: its node has no room (numactl -H)",
             "64 MiB came meanwhile",
             "5 MiB is swapped out",
@@ -231,8 +235,8 @@ mod tests {
         ] {
             assert!(said.contains(words), "'{words}' is not in {said}");
         }
-        let none = MovedProcess { bytes_by_node: BTreeMap::new(), ..moved() };
-        assert!(!none.is_as_asked() && text(&none, 2).contains("it has no memory that other"));
+        let none = MovedProcess { bytes_by_node: BTreeMap::new(), verdict: None, ..moved() };
+        assert!(!none.is_as_asked() && text(&none, 2).contains("it has no memory"));
     }
 
     #[test]
@@ -243,6 +247,7 @@ mod tests {
                 not_back_bytes,
                 confined_threads: usize::from(not_back_bytes > 0),
             }),
+            verdict: None,
             ..moved()
         };
         assert!(!undone(0).is_as_asked());

@@ -1,7 +1,7 @@
 //! What figures are of: the host, the time, and whether they are to be believed.
 
 use nearfar_model::command_on;
-use nearfar_record::{Check, Executor, Record, Sealing, Standing};
+use nearfar_record::{Check, Executor, Record, Sealing, Standing, Warning};
 use serde::Serialize;
 
 use super::figures::simulated_line;
@@ -21,6 +21,8 @@ pub struct Origin {
     pub sealing: Seals,
     /// Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone.
     pub is_disturbed: bool,
+    /// Whether working sets were not shown to be beyond the caches.
+    pub may_contain_cache: bool,
     /// The command that says what disturbed them.
     #[serde(skip)]
     pub(crate) remarks: String,
@@ -53,6 +55,10 @@ impl Origin {
         };
         let disturbed = record.disturbed_samples();
         Self {
+            may_contain_cache: record
+                .warnings
+                .iter()
+                .any(|warning| warning.code == Warning::MAY_CONTAIN_CACHE),
             is_disturbed: disturbed > 0 && 2 * disturbed >= record.samples.len(),
             remarks: command_on(record, "show", "--remarks"),
             host: header.host.clone(),
@@ -78,7 +84,7 @@ impl Origin {
         self.sealing.finding.as_deref()
     }
 
-    /// That figures are simulated or disturbed, and what is wrong with the record's seals.
+    /// That values are simulated, disturbed or may contain cache, and what is wrong with the record's seals.
     pub fn caution(&self) -> Answer {
         let caution = |first: &str, words: &str, emphasis| {
             let words = words.to_string();
@@ -93,7 +99,11 @@ impl Origin {
             );
             caution("DISTURBED: ", &words, Emphasis::Caution)
         });
-        let cautions = simulated.into_iter().chain(edited).chain(disturbed);
+        let cached = self.may_contain_cache.then(|| {
+            let words = format!("bandwidth may be higher than memory's ({})", self.remarks);
+            caution("MAY CONTAIN CACHE: ", &words, Emphasis::Caution)
+        });
+        let cautions = simulated.into_iter().chain(edited).chain(disturbed).chain(cached);
         Answer::default().and_all(Shown::Always, cautions)
     }
 }

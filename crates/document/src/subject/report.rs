@@ -82,6 +82,9 @@ fn cautions(sources: &Sources<'_>) -> Vec<String> {
         let warnings = sources.record.warnings.iter().filter(|it| it.code == Warning::DISTURBED);
         cautions.extend(warnings.map(|warning| format!("{}.", capitalised(&warning.message))));
     }
+    let cached = sources.record.warnings.iter();
+    let cached = cached.filter(|warning| warning.code == Warning::MAY_CONTAIN_CACHE);
+    cautions.extend(cached.map(|warning| format!("{}.", capitalised(&warning.message))));
     cautions.extend(
         unfinished_words(sources.record)
             .map(|(first, why)| format!("{}{why}.", capitalised(first))),

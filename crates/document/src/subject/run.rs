@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::CpuSet;
-use nearfar_place::{CountMethod, ReportedMemory, RunReport, SharedKind, Verdict, Verification};
+use nearfar_machine::{CpuSet, NodeSet};
+use nearfar_place::{
+    CountMethod, PlacementVerdict, ReportedMemory, RunReport, SharedKind, Verdict, Verification,
+    named,
+};
 use nearfar_units::Bytes;
 
 use super::figures::{count, significant};
@@ -29,7 +32,7 @@ pub fn run_answer(report: &RunReport) -> Answer {
     if let Some(memory) = &report.memory {
         answer = answer
             .and_table(memory_table(memory), FIRST_NODES)
-            .and(Shown::Always, Part::words("  ", when(memory, report.seconds)));
+            .and(Shown::Always, Part::words("  ", parts(memory)));
     }
     let refused = report.refused.iter().map(|loss| Part::Words {
         first: "  refused: ".into(),
@@ -56,30 +59,76 @@ fn memory_words(report: &RunReport) -> String {
         return format!("where its memory was is not known: {why}");
     };
     let all = Bytes(memory.own_bytes_by_node.values().sum());
-    // What it had later nobody has seen.
-    let is_early = memory.method == CountMethod::Seen
-        && report.seconds.is_some_and(|ran| memory.at_seconds < EARLY * ran);
-    let early = match is_early {
-        true => format!(", as seen {} s after its start", significant(memory.at_seconds, 3)),
-        false => String::new(),
-    };
-    match memory.largest_deviation {
-        Some(off) if memory.is_as_asked() => {
-            format!("its memory is where it was asked for: {all}, within {}{early}", percent(off))
+    let seen = describe_sighting(memory, report.seconds);
+    match &memory.verdict {
+        Some(verdict) => {
+            format!("{}; {seen}", describe_verdict(verdict, memory.asked_shares.as_ref()))
         }
-        Some(off) => format!(
-            "its memory is not all where it was asked for: a node's share of {all} is off by \
-             {}{early}",
-            percent(off)
-        ),
         None => {
             let shares = memory.achieved_shares.iter();
             let most = shares.max_by(|one, other| one.1.total_cmp(other.1));
             let most =
                 most.map(|(node, share)| format!(", {} of it on node {node}", percent(*share)));
-            format!("{all} of memory{}", most.unwrap_or_default())
+            format!("{all} of its own memory{}; {seen}", most.unwrap_or_default())
         }
     }
+}
+
+/// `NOT as asked: 2% of 154 MiB is on node 1`.
+pub(crate) fn describe_verdict(
+    verdict: &PlacementVerdict,
+    asked: Option<&BTreeMap<u32, f64>>,
+) -> String {
+    let begin = if verdict.is_as_asked { "as asked" } else { "NOT as asked" };
+    let bytes = &verdict.bytes_by_node;
+    let all: u64 = bytes.values().copied().fold(0, u64::saturating_add);
+    let share = |node: u32| bytes.get(&node).copied().unwrap_or_default() as f64 / all as f64;
+    let asked: Vec<(u32, f64)> = asked
+        .into_iter()
+        .flatten()
+        .map(|(node, share)| (*node, *share))
+        .filter(|(_, share)| *share > 0.0)
+        .collect();
+    if let [(node, _)] = asked.as_slice() {
+        return format!("{begin}: {} of {} is on node {node}", percent(share(*node)), Bytes(all));
+    }
+    let off = percent(verdict.largest_deviation);
+    let nodes: NodeSet = asked.iter().map(|(node, _)| *node).collect();
+    match verdict.undivided_page_bytes {
+        Some(page) => format!(
+            "{begin}, as near as pages of {} can be divided: {} over nodes {nodes}, off by {off}",
+            Bytes(page),
+            Bytes(all)
+        ),
+        None => {
+            format!("{begin}: {} over nodes {nodes}, shares off by {off} at most", Bytes(all))
+        }
+    }
+}
+
+/// `seen 5.9 s of 7.4 s, 154 of 158 MiB at the peak`.
+fn describe_sighting(memory: &ReportedMemory, ran: Option<f64>) -> String {
+    let at = significant(memory.at_seconds, 3);
+    let of = ran.map_or(String::new(), |ran| format!(" of {}", significant(ran, 3)));
+    let seen = match memory.method {
+        CountMethod::Seen => format!("seen at {at}{of} s"),
+        CountMethod::AtEnd => format!("counted when a process ended, at {at}{of} s"),
+    };
+    // What it had later nobody has seen.
+    let is_early = memory.method == CountMethod::Seen
+        && ran.is_some_and(|ran| memory.at_seconds < EARLY * ran);
+    let early = if is_early { ", early" } else { "" };
+    let peak = match memory.mapped_bytes == memory.peak_bytes {
+        true => format!("{} mapped, the peak", Bytes(memory.peak_bytes)),
+        false => {
+            format!(
+                "{} of {} mapped at the peak",
+                Bytes(memory.mapped_bytes),
+                Bytes(memory.peak_bytes)
+            )
+        }
+    };
+    format!("{seen}{early}, {peak}")
 }
 
 fn farthest_process(report: &RunReport) -> Option<String> {
@@ -95,27 +144,31 @@ fn farthest_process(report: &RunReport) -> Option<String> {
     ))
 }
 
-fn when(memory: &ReportedMemory, ran: Option<f64>) -> String {
-    let at = significant(memory.at_seconds, 3);
-    let of = ran.map_or(String::new(), |ran| format!(" of {} s", significant(ran, 3)));
-    let processes = count(memory.processes, "process");
-    let mut said = match memory.method {
-        CountMethod::Seen => format!("seen {at} s after its start{of}; {processes}"),
-        CountMethod::AtEnd => format!("proven when a process ended, at {at} s{of}; {processes}"),
-    };
+/// What else was mapped, by kind and node, and whether it counts.
+fn parts(memory: &ReportedMemory) -> String {
+    let mut said = count(memory.processes, "process");
     if memory.changed_file_bytes >= 1 << 20 {
         let bytes = Bytes(memory.changed_file_bytes);
         said += &format!("; {bytes} of changed file pages, nodes not known");
     }
     if !memory.shared.is_empty() || !memory.files.is_empty() {
         let shared = memory.shared.iter().map(|it| (shared_words(it.kind), &it.bytes_by_node));
-        let mut files = BTreeMap::new();
-        for (&node, &bytes) in memory.files.iter().flat_map(|file| &file.bytes_by_node) {
-            *files.entry(node).or_default() += bytes;
-        }
-        let files = (!files.is_empty()).then_some(("files that it maps", &files));
-        let parts: Vec<String> = shared.chain(files).map(|(what, it)| by_node(what, it)).collect();
-        said += &format!("; not counted above: {}", parts.join("; "));
+        let of_files = |is_program: bool| {
+            let mut files: BTreeMap<u32, u64> = BTreeMap::new();
+            let of_kind = memory.files.iter().filter(|file| file.is_program == is_program);
+            for (&node, &bytes) in of_kind.flat_map(|file| &file.bytes_by_node) {
+                *files.entry(node).or_default() += bytes;
+            }
+            files
+        };
+        let (data, programs) = (of_files(false), of_files(true));
+        let do_files_count = memory.verdict.as_ref().is_some_and(|verdict| verdict.do_files_count);
+        let of_data = if do_files_count { "mapped files" } else { "mapped files, not counted" };
+        let files = [(of_data, &data), ("program and libraries, not counted", &programs)];
+        let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+        let parts: Vec<String> =
+            shared.chain(files).map(|(what, bytes)| by_node(what, bytes)).collect();
+        said += &format!("; {}", parts.join("; "));
     }
     said
 }
@@ -141,10 +194,11 @@ fn threads(report: &RunReport) -> Option<String> {
     let placed = || report.threads.iter().filter(|thread| !thread.cpus_seen.is_empty());
     let cpus: CpuSet = placed().flat_map(|thread| thread.cpus_seen.iter()).collect();
     let all = report.threads.len() + report.threads_unlisted;
+    let named = named("CPU", &cpus);
     let of = match placed().count() {
         0 => String::new(),
-        placed if placed == report.threads.len() => format!(" on CPUs {cpus}"),
-        placed => format!(", {placed} of them on CPUs {cpus}"),
+        placed if placed == report.threads.len() => format!(" on {named}"),
+        placed => format!(", {placed} of them on {named}"),
     };
     (all > 0).then(|| format!("{} seen{of}", count(all, "thread")))
 }
@@ -193,5 +247,5 @@ fn verification_words(found: &Verification) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1}%", 100.0 * share)
 }

@@ -447,6 +447,7 @@ mod tests {
         ProgramRuns {
             schema: "nearfar.sensitivity/4",
             measured: Origin {
+                may_contain_cache: false,
                 host: "node17".into(),
                 started: "2026-11-23T01:02:03Z".into(),
                 executor: Executor::Native,

@@ -8,8 +8,10 @@ use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_measure::experiment::{CpuPlaces, WorkingSet, memory_working_set};
 use nearfar_measure::native::NativeExecutor;
-use nearfar_measure::{Executor, Failure, WindowRequest};
-use nearfar_record::{Actor, Aggregate, Case, Pages, Part, Pinning, Sample, Stream, Work};
+use nearfar_measure::{DEFAULT_CACHE_MULTIPLE, Executor, Failure, WindowRequest, suite_inputs};
+use nearfar_record::{
+    Actor, Aggregate, Case, Inputs, Pages, Part, Pinning, Sample, Stream, Suite, Work,
+};
 
 use crate::likwid_bench::Workgroup;
 use crate::surroundings::Surroundings;
@@ -78,7 +80,9 @@ impl Level {
 fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> WorkingSet {
     let places = CpuPlaces::of(&surroundings.machine);
     let caches = places.cache_bytes(cpus.iter().copied(), &[surroundings.node]);
-    memory_working_set(caches, surroundings.environment.available_bytes, None)
+    let inputs =
+        Inputs { cache_multiple: Some(DEFAULT_CACHE_MULTIPLE), ..suite_inputs(Suite::Quick) };
+    memory_working_set(caches, surroundings.environment.available_bytes, &inputs, 3)
 }
 
 /// A kernel at a level with this many threads.

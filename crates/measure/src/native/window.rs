@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-use nearfar_record::{Actor, Case};
+use nearfar_record::{Actor, Case, Stream};
 use nearfar_units::nanoseconds;
 
 use super::instruments::Instruments;
@@ -88,18 +88,27 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Windows on memory are long enough for half the working set, which is twice the caches
-    /// involved when the set is four times them. A chase moves next to nothing: it counts for
-    /// nothing here. What is not on memory depends on the clock of the cores.
+    /// Windows on memory are long enough for twice the caches involved, or half the working set where these
+    /// are not known. A chase moves next to nothing: it counts for nothing here. What is not on memory
+    /// depends on the clock of the cores.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a part of bytes below 2^52, which is not negative"
+    )]
     pub fn of(case: &Case) -> Self {
         // Streams that pause would take long for what they can all the same not find in a cache.
         let streams = case.actors.iter().filter_map(Actor::as_stream);
         let streams = streams.filter(|stream| stream.pause_cycles == 0);
-        let moved: u64 = streams.map(|stream| stream.working_set_bytes).sum();
+        let needed = |stream: &Stream| {
+            let part = stream.llc_multiple.map_or(0.5, |multiple| (2.0 / multiple).min(0.5));
+            part * stream.working_set_bytes as f64
+        };
+        let needed: f64 = streams.map(needed).sum();
         let on_memory = case.is_on_memory();
         Self {
             threads: case.threads(),
-            least_bytes: if on_memory { moved / 2 } else { 0 },
+            least_bytes: if on_memory { needed as u64 } else { 0 },
             core_clock: case.depends_on_clock(),
         }
     }
