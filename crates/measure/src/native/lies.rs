@@ -290,8 +290,9 @@ fn a_clock_that_jumps_ahead_is_caught() {
 }
 
 /// Whichever reading around a thread's arrival is the first after the jump, that which
-/// follows it among them: a window in which next to nothing was moved is marked. On memory that
-/// the thread touches first another one, whose clock does not jump, may set the windows.
+/// follows it among them: a window in which next to nothing was moved is marked as lost. How many
+/// readings there are before the windows depends on when the other thread, whose clock does not jump,
+/// has proven the pages: it is tried until some jumps were over windows.
 #[test]
 fn a_clock_that_jumps_at_any_reading_is_caught() {
     /// Far below what any machine moves, far above what one block is over a second.
@@ -304,21 +305,28 @@ fn a_clock_that_jumps_at_any_reading_is_caught() {
     let _alone = alone();
     for memory in [own_place().1, MemoryPolicy::FirstTouch] {
         let mut jumped_over = 0;
-        for readings in 4..=14 {
-            READINGS.store(readings, Ordering::Relaxed);
-            for window in run_on(memory.clone(), "triad", by_clock(jumping)).unwrap() {
-                let bytes = u128::from(thread(&window).useful_bytes);
-                let rate = bytes * 1_000_000_000 / window.length.as_nanos();
-                if rate < NEXT_TO_NOTHING {
-                    jumped_over += 1;
-                    let is_long = is_marked(&window, |found| {
-                        is_switched_for(found, NEARLY) || is_of_clock(found)
-                    });
-                    assert!(is_long, "{readings} readings before the jump: {window:?}");
+        let mut sweep = || {
+            for readings in 4..=14 {
+                READINGS.store(readings, Ordering::Relaxed);
+                for window in run_on(memory.clone(), "triad", by_clock(jumping)).unwrap() {
+                    let bytes = u128::from(thread(&window).useful_bytes);
+                    let rate = bytes * 1_000_000_000 / window.length.as_nanos();
+                    if rate < NEXT_TO_NOTHING {
+                        // Other programs may take the CPU for a whole window too, not for a jump's time.
+                        let lost = |least| {
+                            is_marked(&window, |found| {
+                                is_switched_for(found, least) || is_of_clock(found)
+                            })
+                        };
+                        let says = || format!("{readings} readings before the jump: {window:?}");
+                        assert!(lost(window.length.min(NEARLY) * 9 / 10), "{}", says());
+                        jumped_over += u32::from(lost(NEARLY));
+                    }
                 }
             }
-        }
-        assert!(jumped_over > WINDOWS, "the jumps were over {jumped_over} windows");
+            jumped_over > WINDOWS
+        };
+        assert!((0..TRIES).any(|_| sweep()), "the jumps were over {jumped_over} windows");
     }
 }
 
