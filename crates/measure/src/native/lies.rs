@@ -8,7 +8,7 @@ mod transfer;
 use std::cell::Cell;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -286,7 +286,9 @@ fn a_clock_that_jumps_ahead_is_caught() {
         honest.run(arrays, constants, repeats)
     });
     let lie = Instruments { clock: jumping, ..counted };
-    assert_marked(lie, |found| is_switched_for(found, NEARLY));
+    // Where the other thread, whose clock does not jump, sets the windows after the jump, they lie
+    // before the thread's time.
+    assert_marked(lie, |found| is_switched_for(found, NEARLY) || is_of_clock(found));
 }
 
 /// Whichever reading around a thread's arrival is the first after the jump, that which
@@ -334,14 +336,33 @@ fn a_clock_that_jumps_at_any_reading_is_caught() {
 fn a_clock_that_goes_back_is_caught() {
     /// Readings that are an hour ahead.
     static AHEAD: AtomicU32 = AtomicU32::new(0);
+    static HAS_GONE_BACK: AtomicBool = AtomicBool::new(false);
     fn back() -> u64 {
-        let is_ahead = next_call() < AHEAD.load(Ordering::Relaxed);
-        monotonic_ns() + if is_ahead { 3_600_000_000_000 } else { 0 }
+        let (call, ahead) = (next_call(), AHEAD.load(Ordering::Relaxed));
+        HAS_GONE_BACK.fetch_or(call == ahead, Ordering::Relaxed);
+        monotonic_ns() + if call < ahead { 3_600_000_000_000 } else { 0 }
     }
+    let _alone = alone();
+    run("triad", Instruments::default()).unwrap();
+    // A thread that other programs keep from its CPU may not come to the hundredth reading.
+    let goes_back = |ahead| {
+        AHEAD.store(ahead, Ordering::Relaxed);
+        HAS_GONE_BACK.store(false, Ordering::Relaxed);
+        // This thread reads the clock once at most, to set the windows.
+        CALLS.set(0);
+        let ran = run("triad", by_clock(back));
+        let has_gone_back = HAS_GONE_BACK.load(Ordering::Relaxed);
+        match ran {
+            Err(Failure::Refused(reason)) => {
+                assert_eq!(reason.code, ReasonCode::Contradiction, "{}", reason.text);
+            }
+            other => assert!(!has_gone_back, "the lie went through: {other:?}"),
+        }
+        has_gone_back
+    };
     // While the thread looks around first, warms up, arrives, waits, and is measured.
     for ahead in (1..=10).chain([100]) {
-        AHEAD.store(ahead, Ordering::Relaxed);
-        assert_refused("triad", by_clock(back), ReasonCode::Contradiction);
+        assert!((0..TRIES).any(|_| goes_back(ahead)), "the clock never went back");
     }
 }
 
