@@ -1,11 +1,10 @@
 //! Tests that measure the machine that they run on, which one program at a time may do.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,25 +17,28 @@ const TAKEN: &str = "another nearfar is measuring";
 /// The file that skipped tests are counted in: a line each (`make test`).
 const SKIPPED_TESTS: &str = "NEARFAR_TEST_SKIPPED";
 
-static MEASURING: Mutex<()> = Mutex::new(());
-
 /// Whether a test has waited in vain: no other one waits then.
 static HAS_WAITED: AtomicBool = AtomicBool::new(false);
 
 /// Why a test ends early: another program measures all the time.
 struct Taken;
 
-/// Runs a test that measures, one at a time. If another program measures for longer than
-/// [`run_in_turn`] waits, the test is skipped.
+/// Runs a test that measures, one at a time among all tests of this build, whose tiers may run at the
+/// same time. If a program of somebody else measures for longer than [`run_in_turn`] waits, the test
+/// is skipped.
 ///
 /// # Panics
-/// When the test does.
+/// When the test does, or the file cannot be locked that tests wait for each other by.
 pub fn measuring(test: impl FnOnce()) {
     run_or_skip(test, skip);
 }
 
 fn run_or_skip(test: impl FnOnce(), skip: impl FnOnce(&str)) {
-    let _one = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || {
+        let file = File::create(std::env::current_exe()?.with_file_name("measuring.lock"))?;
+        file.lock().map(|()| file)
+    };
+    let _one = lock().unwrap_or_else(|error: io::Error| panic!("cannot lock: {error}"));
     match catch_unwind(AssertUnwindSafe(test)) {
         Err(payload) if payload.is::<Taken>() => skip(TAKEN),
         ended => ended.unwrap_or_else(|payload| resume_unwind(payload)),
