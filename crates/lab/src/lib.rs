@@ -15,6 +15,7 @@ mod initramfs;
 mod kernel;
 mod lab_program;
 mod machine;
+mod measuring;
 mod programs;
 mod wire;
 
@@ -26,5 +27,6 @@ pub use guest::{Ended, Guest};
 pub use kernel::{Flavour, Kernel, find_kernel};
 pub use lab_program::build_lab_program;
 pub use machine::{GuestMachine, guest_machines};
+pub use measuring::{measuring, run_in_turn, skip, wait_for_turn};
 pub use programs::Programs;
 pub use wire::{Wire, WireEnd};

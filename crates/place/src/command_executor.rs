@@ -347,18 +347,22 @@ mod tests {
         assert!(text.contains("^ok there$") && text.contains("does not count"), "{text}");
     }
 
-    /// A child of the shell holds 64 MiB, and only they are looked at who are of the family.
+    /// A child of the shell holds 64 MiB, and only they are looked at who are of the family. On a busy
+    /// machine it takes longer to write them.
     #[test]
     fn pages_and_cpus_of_children_are_seen() {
-        // Its memory is written when it waits for somebody to read what it sends.
-        let script = "dd if=/dev/zero bs=64M count=1 2>&- | (sleep 1; cat >/dev/null)";
-        let windows = run(None, None, &case("sh", &["-c", script])).unwrap();
-        let run = windows[0].run.clone().unwrap();
-        let pages = run.pages.unwrap_or_else(|| panic!("{:?}", run.pages_unknown));
-        let bytes: u64 = pages.pages.values().sum::<u64>() * pages.page_bytes;
-        assert!(bytes >= 64 << 20, "{bytes}");
-        assert!(run.cpus_seen.is_subset(&nearfar_sys::thread_cpus().unwrap()));
-        assert!(!run.cpus_seen.is_empty() && run.metric.is_none());
+        let seen_bytes = |seconds| {
+            // Its memory is written when it waits for somebody to read what it sends.
+            let script =
+                format!("dd if=/dev/zero bs=64M count=1 2>&- | (sleep {seconds}; cat >/dev/null)");
+            let windows = run(None, None, &case("sh", &["-c", &script])).unwrap();
+            let run = windows[0].run.clone().unwrap();
+            let pages = run.pages.unwrap_or_else(|| panic!("{:?}", run.pages_unknown));
+            assert!(run.cpus_seen.is_subset(&nearfar_sys::thread_cpus().unwrap()));
+            assert!(!run.cpus_seen.is_empty() && run.metric.is_none());
+            pages.pages.values().sum::<u64>() * pages.page_bytes
+        };
+        assert!([1, 5, 20].into_iter().any(|seconds| seen_bytes(seconds) >= 64 << 20));
     }
 
     /// On a busy machine a program is looked at before it has its memory: it lives for longer then.

@@ -318,11 +318,17 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// 8 MiB and a little, on the disk.
-    fn written() -> File {
+    /// 8 MiB and a little, not on the disk yet: the kernel cannot drop its pages.
+    fn dirty() -> File {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&vec![7; 8 << 20], 0).unwrap();
         file.write_all_at(&[7; 100], 8 * MIB).unwrap();
+        file
+    }
+
+    /// The same on the disk.
+    fn written() -> File {
+        let file = dirty();
         file.sync_all().unwrap();
         file
     }
@@ -384,7 +390,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_file_stand_for_it() {
-        let file = written();
+        let file = dirty();
         let page = base_page_bytes() as u64;
         let part = 4 * page;
         let found = told(&file).pages_of_parts(32, part).unwrap();
@@ -395,7 +401,7 @@ mod tests {
 
     #[test]
     fn strays_are_parts_of_the_file() {
-        let file = written();
+        let file = dirty();
         let node_of = |block| 1000 + u32::from(block == 1);
         let strays = told(&file).strays(4 * MIB, node_of).unwrap();
         let end = 8 * MIB + 100;

@@ -47,6 +47,7 @@ pub struct KernelPolicy {
 
 impl KernelPolicy {
     const DEFAULT: Self = Self { mode: libc::MPOL_DEFAULT, flags: 0, nodes: NodeSet::new() };
+    const LOCAL: Self = Self { mode: libc::MPOL_LOCAL, flags: 0, nodes: NodeSet::new() };
 
     /// Whether it is none: that of the thread holds, else the local node.
     pub fn is_default(&self) -> bool {
@@ -61,9 +62,12 @@ impl KernelPolicy {
     /// The same as a policy to ask for; `None` for modes that there is none for.
     pub fn as_memory_policy(&self) -> Option<MemoryPolicy> {
         match self.mode {
-            libc::MPOL_DEFAULT => Some(MemoryPolicy::FirstTouch),
+            libc::MPOL_DEFAULT | libc::MPOL_LOCAL => Some(MemoryPolicy::FirstTouch),
             libc::MPOL_BIND => Some(MemoryPolicy::Bind(self.nodes.clone())),
-            libc::MPOL_PREFERRED => self.nodes.first().map(MemoryPolicy::Preferred),
+            // Without nodes it is the local policy, as Linux before 5.14 reports that.
+            libc::MPOL_PREFERRED => {
+                Some(self.nodes.first().map_or(MemoryPolicy::FirstTouch, MemoryPolicy::Preferred))
+            }
             libc::MPOL_INTERLEAVE => Some(MemoryPolicy::Interleave(self.nodes.clone())),
             _ => None,
         }
@@ -121,10 +125,9 @@ impl fmt::Display for KernelPolicy {
 /// tables and stacks stay near the thread.
 ///
 /// The range must begin at a page and is extended to whole pages.
-/// [`FirstTouch`](MemoryPolicy::FirstTouch) is
-/// `MPOL_DEFAULT`, under which a policy of the thread ([`thread_policy`]), for
-/// instance from numactl, still holds. The weights of
-/// [`Weighted`](MemoryPolicy::Weighted) are those in
+/// [`FirstTouch`](MemoryPolicy::FirstTouch) is `MPOL_LOCAL`: it replaces a policy of the thread
+/// ([`thread_policy`], for instance from numactl), and NUMA balancing leaves the pages alone, as it
+/// does under every policy of a range. The weights of [`Weighted`](MemoryPolicy::Weighted) are those in
 /// /sys/kernel/mm/mempolicy/weighted_interleave, which the caller compares.
 ///
 /// # Errors
@@ -138,6 +141,10 @@ pub fn bind_range(range: impl Into<AddressRange>, policy: &MemoryPolicy) -> Resu
             what: format!("the range {range}"),
             reason: "a policy holds for whole pages; begin the range at a page",
         });
+    }
+    if *policy == MemoryPolicy::FirstTouch {
+        // It names no node that the kernel could drop.
+        return mbind(range, &KernelPolicy::LOCAL);
     }
     let granted = || match range.bytes() {
         0 => Ok(policy.into()),
@@ -248,13 +255,13 @@ mod tests {
     use crate::mapping::{Mapping, PageRequest};
 
     /// Policies over these nodes, and what numa(7) calls their modes.
-    fn policies(nodes: &NodeSet) -> [(MemoryPolicy, String); 4] {
+    fn policies(nodes: &NodeSet, first_touch: &str) -> [(MemoryPolicy, String); 4] {
         let first = nodes.first().unwrap();
         [
             (MemoryPolicy::Bind(nodes.clone()), format!("bind:{nodes}")),
             (MemoryPolicy::Interleave(nodes.clone()), format!("interleave:{nodes}")),
             (MemoryPolicy::Preferred(first), format!("preferred:{first}")),
-            (MemoryPolicy::FirstTouch, "default".into()),
+            (MemoryPolicy::FirstTouch, first_touch.into()),
         ]
     }
 
@@ -262,14 +269,17 @@ mod tests {
     fn policies_read_back_and_those_of_a_thread_are_its_own() {
         let nodes = crate::usable_nodes("/".as_ref()).unwrap();
         let mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
-        for (policy, name) in policies(&nodes) {
+        for (policy, name) in policies(&nodes, "local") {
             bind_range(&mapping, &policy).unwrap();
             for address in [mapping.address(), mapping.address() + mapping.bytes() - 1] {
-                assert_eq!(range_policy(address).unwrap().to_string(), name);
+                let kept = range_policy(address).unwrap();
+                assert_eq!(kept.as_memory_policy(), Some(policy.clone()));
+                // A policy of the range's own is what NUMA balancing leaves alone.
+                assert!(kept.to_string() == name && !kept.is_default(), "{kept}");
             }
         }
         let of_thread = || {
-            for (policy, name) in policies(&nodes) {
+            for (policy, name) in policies(&nodes, "default") {
                 set_thread_policy(&policy).unwrap();
                 assert_eq!(thread_policy().unwrap().to_string(), name);
             }

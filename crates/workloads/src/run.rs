@@ -35,7 +35,7 @@ pub enum NoRun {
     NoNodes,
     #[error(
         "{when} the run the pages of array '{array}' were not where {placement} puts them: {what}; \
-         is there room on the nodes, and is automatic balancing off (kernel.numa_balancing)?"
+         is there room on the nodes? If mbind is refused, NUMA balancing moves pages (kernel.numa_balancing)"
     )]
     Misplaced { array: &'static str, when: &'static str, placement: String, what: String },
 }

@@ -7,8 +7,8 @@ use nearfar_record::{ProofMethod, ReasonCode, Record};
 use serde_json::Value;
 
 use crate::support::{
-    Place, assert_all_measured, assert_said, measuring, node_count, refusals, refused_by_host, say,
-    text,
+    Place, assert_all_measured, assert_said, measuring, node_count, refusals, refused_by_host,
+    skip, text,
 };
 
 const CALLS: [&str; 4] = ["mbind", "set_mempolicy", "get_mempolicy", "move_pages"];
@@ -83,25 +83,26 @@ fn lasting_warnings(record: &Record) -> BTreeSet<&str> {
 #[test]
 fn every_combination_of_refused_calls_is_measured_by_the_next_rung() {
     if node_count() > 1 {
-        say("skipped: this machine has several nodes; the guests have rows for that");
+        skip("this machine has several nodes; the guests have rows for that");
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let by_host = refused_by_host();
-    let (_, unfiltered) = place.measure_under(None);
-    let mut methods = BTreeSet::new();
-    for (_, refused, filter) in combinations() {
-        let (output, record) = place.measure_under(filter.as_deref());
-        assert_said(&output, 0, &[]);
-        assert_all_measured(&record);
-        let method = rung(&refused, &by_host);
-        assert_proven(&record, method);
-        assert_eq!(record.absent, unfiltered.absent, "{refused:?}");
-        assert_eq!(lasting_warnings(&record), lasting_warnings(&unfiltered), "{refused:?}");
-        methods.insert(method);
-    }
-    assert!(methods.contains(&ProofMethod::NumaMaps), "{methods:?}");
+    measuring(|| {
+        let by_host = refused_by_host();
+        let (_, unfiltered) = place.measure_under(None);
+        let mut methods = BTreeSet::new();
+        for (_, refused, filter) in combinations() {
+            let (output, record) = place.measure_under(filter.as_deref());
+            assert_said(&output, 0, &[]);
+            assert_all_measured(&record);
+            let method = rung(&refused, &by_host);
+            assert_proven(&record, method);
+            assert_eq!(record.absent, unfiltered.absent, "{refused:?}");
+            assert_eq!(lasting_warnings(&record), lasting_warnings(&unfiltered), "{refused:?}");
+            methods.insert(method);
+        }
+        assert!(methods.contains(&ProofMethod::NumaMaps), "{methods:?}");
+    });
 }
 
 /// `topo` needs none of the calls; `doctor` names each with its remedy.
@@ -149,29 +150,30 @@ fn doctor_names_what_is_refused_and_the_remedy() {
 #[test]
 fn calls_that_only_pretend_prove_nothing() {
     if node_count() > 1 {
-        say("skipped: this machine has several nodes; the guests have rows for that");
+        skip("this machine has several nodes; the guests have rows for that");
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let by_host = refused_by_host();
-    // get_mempolicy is asked only of pages that mincore calls resident.
-    for (filter, without) in [
-        ("mbind=OK", &[][..]),
-        ("move_pages=OK", &["move_pages"]),
-        ("move_pages=OK,get_mempolicy=OK", &["move_pages", "get_mempolicy"]),
-        ("move_pages=EPERM,get_mempolicy=OK", &["move_pages", "get_mempolicy"]),
-        ("move_pages=EPERM,mincore=OK", &["move_pages", "get_mempolicy"]),
-        (
-            "mbind=OK,set_mempolicy=OK,get_mempolicy=OK,move_pages=OK,mincore=OK",
-            &["move_pages", "get_mempolicy"],
-        ),
-    ] {
-        let (output, record) = place.measure_under(Some(filter));
-        assert_said(&output, 0, &[]);
-        assert_all_measured(&record);
-        assert_proven(&record, rung(without, &by_host));
-    }
+    measuring(|| {
+        let by_host = refused_by_host();
+        // get_mempolicy is asked only of pages that mincore calls resident.
+        for (filter, without) in [
+            ("mbind=OK", &[][..]),
+            ("move_pages=OK", &["move_pages"]),
+            ("move_pages=OK,get_mempolicy=OK", &["move_pages", "get_mempolicy"]),
+            ("move_pages=EPERM,get_mempolicy=OK", &["move_pages", "get_mempolicy"]),
+            ("move_pages=EPERM,mincore=OK", &["move_pages", "get_mempolicy"]),
+            (
+                "mbind=OK,set_mempolicy=OK,get_mempolicy=OK,move_pages=OK,mincore=OK",
+                &["move_pages", "get_mempolicy"],
+            ),
+        ] {
+            let (output, record) = place.measure_under(Some(filter));
+            assert_said(&output, 0, &[]);
+            assert_all_measured(&record);
+            assert_proven(&record, rung(without, &by_host));
+        }
+    });
 }
 
 /// Calls without which threads cannot be placed or watched: all cases are refused, each
@@ -179,69 +181,80 @@ fn calls_that_only_pretend_prove_nothing() {
 #[test]
 fn calls_that_measuring_needs_are_named_when_they_are_refused() {
     let place = Place::new();
-    let _one = measuring();
-    for (filter, code, words) in [
-        ("sched_setaffinity=EPERM", ReasonCode::Denied, ["sched_setaffinity", "EPERM", "profile"]),
-        (
-            "sched_setaffinity=OK",
-            ReasonCode::Denied,
-            ["sched_setaffinity", "the kernel made it", "Cpus_allowed_list"],
-        ),
-        ("madvise=EPERM", ReasonCode::Denied, ["madvise", "EPERM", "--pages small"]),
-        ("getrusage=EPERM", ReasonCode::Denied, ["getrusage", "EPERM", "allow the call"]),
-    ] {
-        let (output, record) = place.measure_under(Some(filter));
-        assert_said(&output, 3, &["refused by the machine"]);
-        assert!(record.samples.is_empty(), "{filter}");
-        let reasons = refusals(&record);
-        assert_eq!(reasons.len(), record.cases.len(), "{filter}");
-        for reason in reasons {
-            assert_eq!(reason.code, code, "{filter}: {}", reason.text);
-            for word in words {
-                assert!(reason.text.contains(word), "{filter}: '{}' without {word}", reason.text);
+    measuring(|| {
+        for (filter, code, words) in [
+            (
+                "sched_setaffinity=EPERM",
+                ReasonCode::Denied,
+                ["sched_setaffinity", "EPERM", "profile"],
+            ),
+            (
+                "sched_setaffinity=OK",
+                ReasonCode::Denied,
+                ["sched_setaffinity", "the kernel made it", "Cpus_allowed_list"],
+            ),
+            ("madvise=EPERM", ReasonCode::Denied, ["madvise", "EPERM", "--pages small"]),
+            ("getrusage=EPERM", ReasonCode::Denied, ["getrusage", "EPERM", "allow the call"]),
+        ] {
+            let (output, record) = place.measure_under(Some(filter));
+            assert_said(&output, 3, &["refused by the machine"]);
+            assert!(record.samples.is_empty(), "{filter}");
+            let reasons = refusals(&record);
+            assert_eq!(reasons.len(), record.cases.len(), "{filter}");
+            for reason in reasons {
+                assert_eq!(reason.code, code, "{filter}: {}", reason.text);
+                for word in words {
+                    assert!(
+                        reason.text.contains(word),
+                        "{filter}: '{}' without {word}",
+                        reason.text
+                    );
+                }
             }
         }
-    }
+    });
 }
 
 /// Nothing can be begun: status 2, no record, what to do.
 #[test]
 fn calls_without_which_nothing_can_begin_are_named() {
     let place = Place::new();
-    let _one = measuring();
-    let begin = "exec ./nearfar characterize --out never.jsonl";
-    for (filter, line, words) in [
-        ("socket=EPERM", begin, ["no other nearfar", "not permitted", "allow Unix sockets"]),
-        ("sched_getaffinity=EPERM", begin, ["sched_getaffinity", "EPERM", "profile"]),
-        (
-            "sched_getaffinity=ENOSYS",
-            "exec ./nearfar topo",
-            ["sched_getaffinity", "ENOSYS", "profile"],
-        ),
-        (
-            "sched_getaffinity=EPERM",
-            "exec ./nearfar doctor",
-            ["sched_getaffinity", "EPERM", "profile"],
-        ),
-    ] {
-        let output = place.sh_under(Some(filter), line);
-        assert_said(&output, 2, &words);
-        assert!(!place.path("never.jsonl").exists());
-    }
+    measuring(|| {
+        let begin = "exec ./nearfar characterize --out never.jsonl";
+        for (filter, line, words) in [
+            ("socket=EPERM", begin, ["no other nearfar", "not permitted", "allow Unix sockets"]),
+            ("sched_getaffinity=EPERM", begin, ["sched_getaffinity", "EPERM", "profile"]),
+            (
+                "sched_getaffinity=ENOSYS",
+                "exec ./nearfar topo",
+                ["sched_getaffinity", "ENOSYS", "profile"],
+            ),
+            (
+                "sched_getaffinity=EPERM",
+                "exec ./nearfar doctor",
+                ["sched_getaffinity", "EPERM", "profile"],
+            ),
+        ] {
+            let output = place.sh_under(Some(filter), line);
+            assert_said(&output, 2, &words);
+            assert!(!place.path("never.jsonl").exists());
+        }
+    });
 }
 
 /// Calls that are a convenience: without them all is measured.
 #[test]
 fn calls_that_are_a_convenience_are_done_without() {
     let place = Place::new();
-    let _one = measuring();
-    for filter in [
-        "perf_event_open=EPERM,prctl=EPERM,membarrier=EPERM,flock=EPERM",
-        "clone3=ENOSYS,statx=ENOSYS,getrandom=ENOSYS,rseq=ENOSYS,getcpu=ENOSYS",
-        "mincore=ENOSYS,sysinfo=EPERM,ftruncate=EPERM,prlimit64=EPERM",
-    ] {
-        let (output, record) = place.measure_under(Some(filter));
-        assert_said(&output, 0, &[]);
-        assert_all_measured(&record);
-    }
+    measuring(|| {
+        for filter in [
+            "perf_event_open=EPERM,prctl=EPERM,membarrier=EPERM,flock=EPERM",
+            "clone3=ENOSYS,statx=ENOSYS,getrandom=ENOSYS,rseq=ENOSYS,getcpu=ENOSYS",
+            "mincore=ENOSYS,sysinfo=EPERM,ftruncate=EPERM,prlimit64=EPERM",
+        ] {
+            let (output, record) = place.measure_under(Some(filter));
+            assert_said(&output, 0, &[]);
+            assert_all_measured(&record);
+        }
+    });
 }

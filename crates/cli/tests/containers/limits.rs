@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     AS_NOBODY, Place, SMALL, assert_all_measured, assert_said, can, is_root, measuring, refusals,
-    say, text,
+    skip, text,
 };
 
 #[test]
@@ -18,29 +18,30 @@ fn nobody_measures_all_that_root_does() {
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let output = place.sh(&format!("exec {AS_NOBODY} ./nearfar {SMALL} --out r.jsonl"));
-    assert_said(&output, 0, &[]);
-    let of_nobody = place.record(&output);
-    assert_all_measured(&of_nobody);
-    let (_, of_root) = place.measure_under(None);
-    let ids = |record: &nearfar_record::Record| -> Vec<String> {
-        record.cases.iter().map(|case| case.id.clone()).collect()
-    };
-    assert_eq!(ids(&of_nobody), ids(&of_root));
-    // What nobody is allowed is what root is, be it as little as in a container.
-    let calls = |as_whom: &str| -> Vec<Value> {
-        let output = place.sh(&format!("exec {as_whom} ./nearfar doctor --json"));
-        let view: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let checks = view["checks"].as_array().unwrap().iter();
-        let is_call = |check: &&Value| check["check"].as_str().unwrap().starts_with("call.");
-        let standings =
-            checks.filter(is_call).map(|check| json!([check["check"], check["standing"]]));
-        standings.collect()
-    };
-    let of_nobody = calls(AS_NOBODY);
-    assert_eq!(of_nobody, calls("env"));
-    assert!(of_nobody.iter().any(|call| call[0] == "call.move_pages"), "{of_nobody:?}");
+    measuring(|| {
+        let output = place.sh(&format!("exec {AS_NOBODY} ./nearfar {SMALL} --out r.jsonl"));
+        assert_said(&output, 0, &[]);
+        let of_nobody = place.record(&output);
+        assert_all_measured(&of_nobody);
+        let (_, of_root) = place.measure_under(None);
+        let ids = |record: &nearfar_record::Record| -> Vec<String> {
+            record.cases.iter().map(|case| case.id.clone()).collect()
+        };
+        assert_eq!(ids(&of_nobody), ids(&of_root));
+        // What nobody is allowed is what root is, be it as little as in a container.
+        let calls = |as_whom: &str| -> Vec<Value> {
+            let output = place.sh(&format!("exec {as_whom} ./nearfar doctor --json"));
+            let view: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let checks = view["checks"].as_array().unwrap().iter();
+            let is_call = |check: &&Value| check["check"].as_str().unwrap().starts_with("call.");
+            let standings =
+                checks.filter(is_call).map(|check| json!([check["check"], check["standing"]]));
+            standings.collect()
+        };
+        let of_nobody = calls(AS_NOBODY);
+        assert_eq!(of_nobody, calls("env"));
+        assert!(of_nobody.iter().any(|call| call[0] == "call.move_pages"), "{of_nobody:?}");
+    });
 }
 
 /// No thread but the first can be started: refused, each case, and no panic.
@@ -50,27 +51,32 @@ fn a_limit_on_processes_is_a_refusal() {
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let limited = format!("exec {AS_NOBODY} prlimit --nproc=1 ./nearfar");
-    let output = place.sh(&format!("{limited} {SMALL} --out r.jsonl"));
-    assert_said(&output, 3, &["refused by the machine"]);
-    let record = place.record(&output);
-    assert!(record.samples.is_empty());
-    assert_eq!(refusals(&record).len(), record.cases.len());
-    for reason in refusals(&record) {
-        assert_eq!(reason.code, ReasonCode::Threads);
-        for word in ["a thread cannot be started", "ulimit -u", "pids.max"] {
-            assert!(reason.text.contains(word), "{}", reason.text);
+    measuring(|| {
+        let limited = format!("exec {AS_NOBODY} prlimit --nproc=1 ./nearfar");
+        let output = place.sh(&format!("{limited} {SMALL} --out r.jsonl"));
+        assert_said(&output, 3, &["refused by the machine"]);
+        let record = place.record(&output);
+        assert!(record.samples.is_empty());
+        assert_eq!(refusals(&record).len(), record.cases.len());
+        for reason in refusals(&record) {
+            assert_eq!(reason.code, ReasonCode::Threads);
+            for word in ["a thread cannot be started", "ulimit -u", "pids.max"] {
+                assert!(reason.text.contains(word), "{}", reason.text);
+            }
         }
-    }
-    let output = place.sh(&format!("{limited} {SMALL} --dry-run --out never.jsonl"));
-    assert_said(&output, 2, &["cannot measure here", "a thread cannot be started", "ulimit -u"]);
-    let doctor = place.sh(&format!("{limited} doctor"));
-    assert_said(
-        &doctor,
-        1,
-        &[" threads, one a CPU, can be started", "raise the limit on processes"],
-    );
+        let output = place.sh(&format!("{limited} {SMALL} --dry-run --out never.jsonl"));
+        assert_said(
+            &output,
+            2,
+            &["cannot measure here", "a thread cannot be started", "ulimit -u"],
+        );
+        let doctor = place.sh(&format!("{limited} doctor"));
+        assert_said(
+            &doctor,
+            1,
+            &[" threads, one a CPU, can be started", "raise the limit on processes"],
+        );
+    });
 }
 
 /// What a limit on address space of this many KiB does: `None` before there is a record.
@@ -108,21 +114,22 @@ fn status_below(place: &Place, kib: u64) -> Option<i32> {
 #[test]
 fn a_limit_on_address_space_is_a_refusal() {
     let place = Place::new();
-    let _one = measuring();
-    let mut refused = false;
-    let mut kib: u64 = 16 << 10;
-    // In steps and not by halves: what lies below a limit that ends the program in the narrow
-    // band may still be refused. The steps are smaller than the arrays, whose limits are meant.
-    loop {
-        match status_below(&place, kib) {
-            Some(0) => break,
-            Some(_) => refused = true,
-            None => {}
+    measuring(|| {
+        let mut refused = false;
+        let mut kib: u64 = 16 << 10;
+        // In steps and not by halves: what lies below a limit that ends the program in the narrow
+        // band may still be refused. The steps are smaller than the arrays, whose limits are meant.
+        loop {
+            match status_below(&place, kib) {
+                Some(0) => break,
+                Some(_) => refused = true,
+                None => {}
+            }
+            kib += (2 << 10).max(kib / 32);
+            assert!(kib <= 1 << 32, "no limit is high enough to measure all");
         }
-        kib += (2 << 10).max(kib / 32);
-        assert!(kib <= 1 << 32, "no limit is high enough to measure all");
-    }
-    assert!(refused, "no limit was met by the arrays");
+        assert!(refused, "no limit was met by the arrays");
+    });
 }
 
 /// A control group of this process's own for a controller, of version 1 or 2.
@@ -137,10 +144,7 @@ impl Group {
         match fs::create_dir(&folder) {
             Ok(()) => Some(Self(folder)),
             Err(error) => {
-                say(&format!(
-                    "skipped: no control group can be made: {}: {error}",
-                    folder.display()
-                ));
+                skip(&format!("no control group can be made: {}: {error}", folder.display()));
                 None
             }
         }
@@ -153,7 +157,7 @@ impl Group {
             path.exists() && fs::write(path, value).is_ok()
         });
         if !set {
-            say(&format!("skipped: {} takes no limit", self.0.display()));
+            skip(&format!("{} takes no limit", self.0.display()));
         }
         set
     }
@@ -178,21 +182,22 @@ fn a_control_group_without_room_is_a_refusal_and_no_kill() {
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let output = place.sh(&group.run(&format!("{SMALL} --out r.jsonl")));
-    assert_said(&output, 3, &["refused by the machine"]);
-    let record = place.record(&output);
-    for reason in refusals(&record) {
-        assert_eq!(reason.code, ReasonCode::NoRoom);
-        for word in ["the control group", "--working-set"] {
-            assert!(reason.text.contains(word), "{}", reason.text);
+    measuring(|| {
+        let output = place.sh(&group.run(&format!("{SMALL} --out r.jsonl")));
+        assert_said(&output, 3, &["refused by the machine"]);
+        let record = place.record(&output);
+        for reason in refusals(&record) {
+            assert_eq!(reason.code, ReasonCode::NoRoom);
+            for word in ["the control group", "--working-set"] {
+                assert!(reason.text.contains(word), "{}", reason.text);
+            }
         }
-    }
-    // With room for it the same is measured.
-    assert!(group.limit(&["memory.max", "memory.limit_in_bytes"], "536870912"));
-    let output = place.sh(&group.run(&format!("{SMALL} --force --out r.jsonl")));
-    assert_said(&output, 0, &[]);
-    assert_all_measured(&place.record(&output));
+        // With room for it the same is measured.
+        assert!(group.limit(&["memory.max", "memory.limit_in_bytes"], "536870912"));
+        let output = place.sh(&group.run(&format!("{SMALL} --force --out r.jsonl")));
+        assert_said(&output, 0, &[]);
+        assert_all_measured(&place.record(&output));
+    });
 }
 
 #[test]
@@ -202,12 +207,13 @@ fn a_control_group_without_threads_to_spare_is_a_refusal() {
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let output = place.sh(&group.run(&format!("{SMALL} --out r.jsonl")));
-    assert_said(&output, 3, &["refused by the machine"]);
-    let record = place.record(&output);
-    assert_eq!(refusals(&record).len(), record.cases.len());
-    assert!(refusals(&record).iter().all(|reason| reason.code == ReasonCode::Threads));
+    measuring(|| {
+        let output = place.sh(&group.run(&format!("{SMALL} --out r.jsonl")));
+        assert_said(&output, 3, &["refused by the machine"]);
+        let record = place.record(&output);
+        assert_eq!(refusals(&record).len(), record.cases.len());
+        assert!(refusals(&record).iter().all(|reason| reason.code == ReasonCode::Threads));
+    });
 }
 
 /// As in a container with `--cpuset-cpus` of one CPU. Without mbind it is the only one
@@ -220,28 +226,30 @@ fn one_cpu_under_a_filter_is_measured() {
         return;
     }
     let place = Place::new();
-    let _one = measuring();
-    let near = nearfar_sys::nodes_of_cpus(&CpuSet::single(cpu)).unwrap();
-    let is_near = |case: &&Case| {
-        let mut asked = case.actors.iter().filter_map(Actor::memory);
-        asked.all(|memory| memory.nodes().unwrap() == near)
-    };
-    let line = format!("exec taskset -c {cpu} ./nearfar {SMALL} --force --out r.jsonl");
-    let output = place.sh_under(Some("mbind=EPERM,move_pages=EPERM"), &line);
-    let record = place.record(&output);
-    let (placed, elsewhere): (Vec<&Case>, Vec<&Case>) = record.cases.iter().partition(is_near);
-    assert_said(&output, if elsewhere.is_empty() { 0 } else { 3 }, &[]);
-    assert!(!placed.is_empty());
-    for case in placed {
-        assert!(record.samples.iter().any(|sample| sample.case == case.id), "{}", case.id);
-    }
-    assert_eq!(refusals(&record).len(), elsewhere.len());
-    assert!(refusals(&record).iter().all(|reason| reason.code == ReasonCode::Denied));
-    let partial = format!("this process may use the CPUs {cpu} of ");
-    let is_partial = record.warnings.iter().any(|warning| warning.message.starts_with(&partial));
-    assert_eq!(is_partial, all.len() > 1);
-    let shown = text(&place.sh("exec ./nearfar show r.jsonl").stdout);
-    assert!(!shown.contains("all threads, sum"), "one CPU has no matrix of several: {shown}");
+    measuring(|| {
+        let near = nearfar_sys::nodes_of_cpus(&CpuSet::single(cpu)).unwrap();
+        let is_near = |case: &&Case| {
+            let mut asked = case.actors.iter().filter_map(Actor::memory);
+            asked.all(|memory| memory.nodes().unwrap() == near)
+        };
+        let line = format!("exec taskset -c {cpu} ./nearfar {SMALL} --force --out r.jsonl");
+        let output = place.sh_under(Some("mbind=EPERM,move_pages=EPERM"), &line);
+        let record = place.record(&output);
+        let (placed, elsewhere): (Vec<&Case>, Vec<&Case>) = record.cases.iter().partition(is_near);
+        assert_said(&output, if elsewhere.is_empty() { 0 } else { 3 }, &[]);
+        assert!(!placed.is_empty());
+        for case in placed {
+            assert!(record.samples.iter().any(|sample| sample.case == case.id), "{}", case.id);
+        }
+        assert_eq!(refusals(&record).len(), elsewhere.len());
+        assert!(refusals(&record).iter().all(|reason| reason.code == ReasonCode::Denied));
+        let partial = format!("this process may use the CPUs {cpu} of ");
+        let is_partial =
+            record.warnings.iter().any(|warning| warning.message.starts_with(&partial));
+        assert_eq!(is_partial, all.len() > 1);
+        let shown = text(&place.sh("exec ./nearfar show r.jsonl").stdout);
+        assert!(!shown.contains("all threads, sum"), "one CPU has no matrix of several: {shown}");
+    });
 }
 
 /// A file system of a few pages fills up in the middle: what was measured before is
@@ -253,23 +261,24 @@ fn a_file_system_that_fills_up_loses_nothing() {
     }
     let place = Place::new();
     fs::create_dir(place.path("small")).unwrap();
-    let _one = measuring();
-    let measure =
-        "./nearfar characterize --window 1ms --samples 60 --working-set 4MiB --kernel load";
-    // Room for what stands before the first sample, which is larger on larger machines,
-    // and a few samples.
-    assert_said(&place.sh(&format!("exec ./nearfar {SMALL} --out small.jsonl")), 0, &[]);
-    let small = fs::read_to_string(place.path("small.jsonl")).unwrap();
-    let kib = small.find("{\"sample\"").unwrap().div_ceil(1024) + 32;
-    let line = format!(
-        "exec unshare -m -n bash -c 'mount -t tmpfs -o size={kib}k none small; \
+    measuring(|| {
+        let measure =
+            "./nearfar characterize --window 1ms --samples 60 --working-set 4MiB --kernel load";
+        // Room for what stands before the first sample, which is larger on larger machines,
+        // and a few samples.
+        assert_said(&place.sh(&format!("exec ./nearfar {SMALL} --out small.jsonl")), 0, &[]);
+        let small = fs::read_to_string(place.path("small.jsonl")).unwrap();
+        let kib = small.find("{\"sample\"").unwrap().div_ceil(1024) + 32;
+        let line = format!(
+            "exec unshare -m -n bash -c 'mount -t tmpfs -o size={kib}k none small; \
          {measure} --out small/r.jsonl; echo status $?; cp small/r.jsonl r.jsonl'"
-    );
-    let output = place.sh(&line);
-    assert_said(&output, 0, &["status 3", "cannot append", "No space left", "--resume"]);
-    let kept = fs::read_to_string(place.path("r.jsonl")).unwrap();
-    assert!(kept.ends_with('\n') && kept.contains("{\"sample\""), "{} bytes", kept.len());
-    assert_said(&place.sh("exec ./nearfar show r.jsonl"), 0, &["unfinished"]);
-    assert_said(&place.sh("exec ./nearfar characterize --resume --out r.jsonl"), 0, &[]);
-    assert!(fs::read_to_string(place.path("r.jsonl")).unwrap().starts_with(&kept));
+        );
+        let output = place.sh(&line);
+        assert_said(&output, 0, &["status 3", "cannot append", "No space left", "--resume"]);
+        let kept = fs::read_to_string(place.path("r.jsonl")).unwrap();
+        assert!(kept.ends_with('\n') && kept.contains("{\"sample\""), "{} bytes", kept.len());
+        assert_said(&place.sh("exec ./nearfar show r.jsonl"), 0, &["unfinished"]);
+        assert_said(&place.sh("exec ./nearfar characterize --resume --out r.jsonl"), 0, &[]);
+        assert!(fs::read_to_string(place.path("r.jsonl")).unwrap().starts_with(&kept));
+    });
 }

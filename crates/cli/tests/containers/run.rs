@@ -8,7 +8,7 @@ use nearfar_lab::{build_lab_program, build_touchers};
 use nearfar_sys::thread_cpus;
 use serde_json::Value;
 
-use crate::support::{Place, assert_said, can, refused_by_host, say};
+use crate::support::{Place, assert_said, can, refused_by_host, skip};
 
 /// Memory that the program touches.
 const BYTES: u64 = 8 << 20;
@@ -59,7 +59,7 @@ fn assert_ran(ran: &Ran) -> &Value {
     report
 }
 
-/// The program does not run under a part of its placement, and these words say why; with
+/// The program does not run under a part of its placement, and these words skip why; with
 /// `--best-effort` it does, and they are in the report and said to people.
 fn assert_lost(place: &Place, filter: Option<&str>, begin: &str, words: &[&str]) {
     // Becoming the program, and staying beside it.
@@ -95,7 +95,7 @@ fn assert_kept(ran: &Ran) {
 fn run_without_memory_policies() {
     let place = place();
     if refused_by_host().contains("set_mempolicy") {
-        say("skipped: this machine refuses memory policies by itself");
+        skip("this machine refuses memory policies by itself");
         return;
     }
     let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
@@ -139,7 +139,7 @@ fn move_without_its_call() {
 fn run_without_affinity() {
     let cpus = thread_cpus().unwrap();
     if cpus.len() < 2 {
-        say("skipped: on one CPU there is nothing to choose");
+        skip("on one CPU there is nothing to choose");
         return;
     }
     let (place, first) = (place(), cpus.first().unwrap());
@@ -159,7 +159,7 @@ fn run_without_affinity() {
 fn run_on_half_of_the_machine() {
     let cpus = thread_cpus().unwrap();
     if cpus.len() < 2 {
-        say("skipped: one CPU has no half");
+        skip("one CPU has no half");
         return;
     }
     let place = place();

@@ -2,29 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use nearfar_lab::SyscallFilter;
+use nearfar_lab::{SyscallFilter, run_in_turn};
+pub use nearfar_lab::{measuring, skip};
 use nearfar_record::{Absence, Reason, Record, read_record};
-
-/// One measurement at a time on a host: so also in tests.
-static MEASURING: Mutex<()> = Mutex::new(());
-
-/// Keeps other tests of this binary from measuring.
-pub fn measuring() -> MutexGuard<'static, ()> {
-    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// How long one line of shell may take, in seconds: many times what any does.
 const LONGEST_RUN: &str = "120";
-
-/// How long another nearfar on this host may keep the tests waiting.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 /// Options of `characterize` that make it small: a check of placement, not of speed.
 pub const SMALL: &str =
@@ -48,16 +35,14 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Runs a line of shell in the folder; waits while somebody else measures.
+    /// Runs a line of shell in the folder, while nobody else measures.
     pub fn sh(&self, line: &str) -> Output {
         self.sh_under(None, line)
     }
 
     /// As [`sh`](Self::sh), under a filter. Without one, `sh` runs as it is.
     pub fn sh_under(&self, filter: Option<&str>, line: &str) -> Output {
-        let begun = Instant::now();
-        let mut said = false;
-        loop {
+        run_in_turn(|| {
             let mut command = Command::new("timeout");
             command.args(["-k", "5", LONGEST_RUN, "bash", "-c", line]);
             command.current_dir(self.folder.path());
@@ -68,17 +53,8 @@ impl Place {
             };
             let of_timeout = matches!(output.status.code(), Some(124 | 137));
             assert!(!of_timeout, "not ended in {LONGEST_RUN} s: {line}");
-            if !text(&output.stderr).contains("another nearfar is measuring") {
-                return output;
-            }
-            let waited = begun.elapsed();
-            assert!(waited < LONGEST_WAIT, "another nearfar measures on this host; end it first");
-            if !said {
-                say("waiting until another nearfar has measured on this host");
-                said = true;
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
+            output
+        })
     }
 
     /// Measures into a new record, under a filter, and reads the record.
@@ -138,16 +114,11 @@ pub fn assert_all_measured(record: &Record) {
     assert_eq!(refusals(record), Vec::<&Reason>::new());
 }
 
-/// Says what was left out past the test runner, which hides what passing tests print.
-pub fn say(line: &str) {
-    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
-}
-
 /// Whether this machine lets the tests do it; says so where not.
 pub fn can(what: &str, command: &str) -> bool {
     let output = Command::new("bash").args(["-c", command]).output().unwrap();
     if !output.status.success() {
-        say(&format!("skipped: {what} is not possible here: {}", text(&output.stderr).trim()));
+        skip(&format!("{what} is not possible here: {}", text(&output.stderr).trim()));
     }
     output.status.success()
 }
@@ -156,7 +127,7 @@ pub fn can(what: &str, command: &str) -> bool {
 pub fn is_root() -> bool {
     let is = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is {
-        say("skipped: only root can become another user");
+        skip("only root can become another user");
     }
     is
 }

@@ -7,21 +7,14 @@ mod doctor;
 mod workloads;
 
 use std::process::{Command, Output};
-use std::time::Duration;
 
 fn nearfar() -> Command {
     Command::new(env!("CARGO_BIN_EXE_nearfar"))
 }
 
-/// Runs it, which must end well; waits while another measurement holds the host's lock.
+/// Runs it, while nobody else measures; it must end well.
 fn run(command: &mut Command) -> Output {
-    loop {
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        if !said.contains("another nearfar is measuring") {
-            assert!(output.status.success(), "{said}");
-            return output;
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    let output = nearfar_lab::run_in_turn(|| command.output().unwrap());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
 }

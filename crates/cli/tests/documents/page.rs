@@ -46,7 +46,8 @@ fn page_of(record: &Path) -> PathBuf {
 #[test]
 fn pages_open_clean_in_a_real_browser() {
     let folder = tempfile::tempdir().unwrap();
-    let mut pages = vec![page_of(&this_machine(folder.path()))];
+    let mut pages: Vec<PathBuf> =
+        this_machine(folder.path()).iter().map(|record| page_of(record)).collect();
     for machine in ["amd-2p", "joe0", "knl-flat"] {
         pages.push(page_of(&simulate(folder.path(), machine)));
     }

@@ -5,24 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread::sleep;
-use std::time::Duration;
 
 use nearfar_record::Seal;
 use serde_json::{Value, json};
 
 /// Runs the program, which must succeed; what it printed.
 pub fn nearfar(arguments: &[&str]) -> String {
-    loop {
-        let output = Command::new(env!("CARGO_BIN_EXE_nearfar")).args(arguments).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        // Somebody else may measure for a while.
-        if !said.contains("another nearfar is measuring") {
-            assert!(output.status.success(), "{arguments:?}: {said}");
-            return String::from_utf8(output.stdout).unwrap();
-        }
-        sleep(Duration::from_millis(200));
-    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nearfar"));
+    command.args(arguments);
+    let output = nearfar_lab::run_in_turn(|| command.output().unwrap());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// The records of machines that were computed, each once.
@@ -107,11 +101,13 @@ pub fn refused_record(folder: &Path) -> PathBuf {
     path
 }
 
-/// A small record of the machine that the tests run on.
-pub fn this_machine(folder: &Path) -> PathBuf {
+/// A small record of the machine that the tests run on; `None` if another program measures it.
+pub fn this_machine(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("this-machine.jsonl");
     let quick = ["characterize", "--suite", "quick", "--kernel", "load,triad"];
     let small = ["--working-set", "8MiB", "--window", "5ms", "--out", path.to_str().unwrap()];
-    nearfar(&[quick.as_slice(), &small].concat());
-    path
+    nearfar_lab::measuring(|| {
+        nearfar(&[quick.as_slice(), &small].concat());
+    });
+    path.exists().then_some(path)
 }

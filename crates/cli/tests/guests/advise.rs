@@ -52,7 +52,6 @@ const TOLERANCE: f64 = 0.01;
 pub fn script(own: &str) -> String {
     format!(
         "
-        echo 0 >/proc/sys/kernel/numa_balancing
         mark='\"{ITS_MACHINE}\"'
         begin='\"fingerprint\":'
         end=',\"environment\":'

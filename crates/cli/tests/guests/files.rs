@@ -11,7 +11,6 @@ use crate::{in_guest, left, table};
 /// The disk is the one that results are written to when the script has ended. In a guest of four nodes
 /// with two CPUs each.
 const SCRIPT: &str = r#"
-    echo 0 >/proc/sys/kernel/numa_balancing
     mke2fs -b 4096 /dev/nvme0n1 >/dev/null 2>&1
     mkdir /disk
     mount -t ext4 /dev/nvme0n1 /disk

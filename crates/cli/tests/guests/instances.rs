@@ -8,7 +8,6 @@ use crate::boot::{NEW, OLD};
 use crate::{in_guest, left, shared_memory};
 
 const SCRIPT: &str = r#"
-    echo 0 >/proc/sys/kernel/numa_balancing
     each() {
         name=$1 shift=$2
         shift 2

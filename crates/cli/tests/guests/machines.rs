@@ -20,8 +20,8 @@ const EXPERIMENTS: &str = "scaling,sharing,links,roofs,hybrid,mixes,latency";
 
 #[test]
 fn every_experiment_is_run() {
-    // No guest has a device that data can be copied to; programs are run by the command of their own
-    // ([`crate::workloads`]): emulated, those of a suite would take hours. Emulated CPUs that wait for each
+    // No guest has a device that data can be copied to; workloads have tests of their own
+    // ([`crate::workloads`]): emulated, those of a suite take minutes. Emulated CPUs that wait for each
     // other wait for the host's: hand-overs are run on it (`measure/tests/native`), and so are messages.
     let elsewhere = ["pairs", "devices", "workloads", "exchange", "network"];
     let mut run: Vec<&str> = EXPERIMENTS.split(',').chain(elsewhere).collect();

@@ -11,7 +11,6 @@ use crate::{in_guest, left, table};
 /// Starts programs that hold memory and stand still, and looks at them. In a guest of four nodes with
 /// two CPUs each.
 const SCRIPT: &str = r#"
-    echo 0 >/proc/sys/kernel/numa_balancing
     # hold NAME MIB COMMAND..: starts it, and stops it when it has so much memory of its own: pages of
     # the files that it maps may be on any node.
     hold() {

@@ -1,10 +1,13 @@
 //! `workload` in guests: every strategy puts the pages of a program's arrays where it says, by the
-//! kernel's word, and the program's result is right.
+//! kernel's word, and the program's result is right, while the kernel's NUMA balancing is on.
 
 use serde_json::Value;
 
-use crate::boot::{NEW, OLD};
-use crate::{in_guest, left, table};
+use nearfar_lab::Ended;
+use nearfar_record::read_record;
+
+use crate::boot::{Found, NEW, OLD};
+use crate::{experiments, in_guest, left, table};
 
 const STRATEGIES: [&str; 4] = ["first-touch", "parallel-init", "round-robin", "memory-bind"];
 
@@ -24,8 +27,26 @@ fn script(programs: &[&str]) -> String {
     };
     let runs =
         programs.iter().flat_map(|program| STRATEGIES.map(|strategy| run(program, strategy)));
-    let balancing = "echo 0 >/proc/sys/kernel/numa_balancing\n";
+    let balancing = "cat /proc/sys/kernel/numa_balancing >/out/balancing\n";
     format!("{balancing}{}", runs.collect::<String>())
+}
+
+/// Measures every case of the experiment `workloads` with these programs.
+fn characterize(programs: &str) -> String {
+    format!(
+        "as-nobody nearfar characterize --only workloads --kernel {programs} --samples 1 --runs 1 \
+         --out /out/workloads.jsonl >/out/workloads.said 2>&1\necho $? >/out/workloads.status\n"
+    )
+}
+
+/// All of them were measured; how many.
+fn judge_measured(ended: &Ended) -> usize {
+    let record = read_record(left(ended, "workloads.jsonl").as_bytes()).unwrap();
+    let (cases, said) = (record.cases.len(), left(ended, "workloads.said"));
+    let status = left(ended, "workloads.status").parse().unwrap();
+    let found = Found { status, seconds: 0.0, attempts: 1, said, record };
+    assert_eq!(experiments::judge("workloads", &found), Vec::<String>::new());
+    cases
 }
 
 /// In what an array's pages are not where its strategy puts them.
@@ -51,8 +72,10 @@ fn misplaced(array: &Value, strategy: &str) -> Option<String> {
     None
 }
 
-fn judge(suite: &'static str, programs: &[&str]) {
-    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script(programs));
+fn judge(suite: &'static str, programs: &[&str], measured: Option<&str>) {
+    let script = script(programs) + &measured.map(characterize).unwrap_or_default();
+    let (_, ended) = in_guest("amd-2p", suite, 384, &[], &script);
+    assert_eq!(left(&ended, "balancing"), "1");
     for program in programs {
         for strategy in STRATEGIES {
             let file = |ending: &str| left(&ended, &format!("{program}.{strategy}.{ending}"));
@@ -68,8 +91,9 @@ fn judge(suite: &'static str, programs: &[&str]) {
             assert_eq!(moved > 0, strategy == "memory-bind", "{program} {strategy}: {moved}");
         }
     }
+    let cases = measured.map_or(0, |_| judge_measured(&ended));
     table::say(&format!(
-        "amd-2p    {:27} {} by {} strategies, pages proven, in all {:.1} s",
+        "amd-2p    {:27} {} by {} strategies, {cases} cases, pages proven, in all {:.1} s",
         ended.release,
         programs.join(", "),
         STRATEGIES.len(),
@@ -79,17 +103,17 @@ fn judge(suite: &'static str, programs: &[&str]) {
 
 #[test]
 fn strategies_place_pages_of_cg() {
-    judge(NEW, &["cg"]);
+    judge(NEW, &["cg"], None);
 }
 
 #[test]
 #[ignore = "make outer: as with cg, whose test has all strategies"]
 fn strategies_place_pages_of_mg_and_elastic() {
-    judge(NEW, &["mg", "elastic"]);
+    judge(NEW, &["mg", "elastic"], Some("cg.S,mg.S"));
 }
 
 #[test]
 #[ignore = "make outer: as with the other kernel"]
 fn strategies_place_pages_under_an_old_kernel() {
-    judge(OLD, &["cg", "mg", "elastic"]);
+    judge(OLD, &["cg", "mg", "elastic"], Some("mg.S"));
 }

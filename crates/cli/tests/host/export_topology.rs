@@ -146,26 +146,27 @@ fn every_simulated_machine_is_exported() {
 
 #[test]
 fn this_machine_is_exported_as_hwloc_finds_it_and_from_lstopos_file() {
-    let _one = measuring();
-    let folder = tempfile::tempdir().unwrap();
-    let options = [&["--only", "pairs", "--kernel", "load,copy"][..], &SMALL].concat();
-    let record = characterize(folder.path(), "r.jsonl", &options);
-    let file = folder.path().join("here.xml");
-    let live = export(&record, &file, &[]);
-    assert_eq!(live["topology"], "live");
-    assert_shown(&file, &live);
-    let kernels: Vec<&Value> =
-        live["attributes"].as_array().unwrap().iter().map(|one| &one["kernel"]).collect();
-    assert_eq!(kernels, ["copy", "load"]);
+    measuring(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let options = [&["--only", "pairs", "--kernel", "load,copy"][..], &SMALL].concat();
+        let record = characterize(folder.path(), "r.jsonl", &options);
+        let file = folder.path().join("here.xml");
+        let live = export(&record, &file, &[]);
+        assert_eq!(live["topology"], "live");
+        assert_shown(&file, &live);
+        let kernels: Vec<&Value> =
+            live["attributes"].as_array().unwrap().iter().map(|one| &one["kernel"]).collect();
+        assert_eq!(kernels, ["copy", "load"]);
 
-    let saved = folder.path().join("lstopo.xml");
-    let lstopo =
-        Command::new("lstopo-no-graphics").args(["-f", "--of", "xml"]).arg(&saved).status();
-    assert!(lstopo.unwrap().success());
-    let from_file = export(&record, &file, &["--xml", saved.to_str().unwrap()]);
-    assert_eq!(from_file["topology"], "file");
-    assert_eq!(from_file["attributes"], live["attributes"]);
-    assert_shown(&file, &from_file);
-    let said = run(nearfar().arg("topo").arg(&record).arg("--export-xml").arg(&file));
-    assert!(text(&said.stdout).contains("--best-memattr"), "{}", text(&said.stdout));
+        let saved = folder.path().join("lstopo.xml");
+        let lstopo =
+            Command::new("lstopo-no-graphics").args(["-f", "--of", "xml"]).arg(&saved).status();
+        assert!(lstopo.unwrap().success());
+        let from_file = export(&record, &file, &["--xml", saved.to_str().unwrap()]);
+        assert_eq!(from_file["topology"], "file");
+        assert_eq!(from_file["attributes"], live["attributes"]);
+        assert_shown(&file, &from_file);
+        let said = run(nearfar().arg("topo").arg(&record).arg("--export-xml").arg(&file));
+        assert!(text(&said.stdout).contains("--best-memattr"), "{}", text(&said.stdout));
+    });
 }

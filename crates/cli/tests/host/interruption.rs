@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearfar_record::{Record, read_record};
 
-use crate::support::{SMALL, measuring, nearfar, refuse, run, text};
+use crate::support::{SMALL, measuring, nearfar, refuse, run, text, wait_for_turn};
 
 const ROUNDS: u32 = 60;
 
@@ -17,6 +17,7 @@ fn start(path: &Path) -> Child {
     let mut command = nearfar();
     command.arg("characterize").args(SMALL).args(["--samples", &ROUNDS.to_string(), "--out"]);
     command.arg(path);
+    let begun = Instant::now();
     loop {
         let mut child = command.spawn().unwrap();
         while child.try_wait().unwrap().is_none() {
@@ -27,7 +28,7 @@ fn start(path: &Path) -> Child {
         }
         // It ended before twenty samples: another measurement holds the host's lock.
         assert!(samples_in(path) == 0, "the measurement ended by itself");
-        std::thread::sleep(Duration::from_millis(200));
+        wait_for_turn(begun);
     }
 }
 
@@ -57,19 +58,20 @@ fn assert_complete(record: &Record) {
 #[test]
 fn a_signal_keeps_the_record_and_tells_its_number() {
     let folder = tempfile::tempdir().unwrap();
-    let _one = measuring();
-    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
-        let path = folder.path().join(format!("r{status}.jsonl"));
-        let mut child = start(&path);
-        send(&child, signal);
-        assert_eq!(child.wait().unwrap().code(), Some(status));
-        let record = read(&path);
-        assert!(!record.torn);
-        assert_eq!(record.finished.unwrap().interrupted_by, Some(status - 128));
-        let resumed = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
-        assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
-        assert_complete(&read(&path));
-    }
+    measuring(|| {
+        for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+            let path = folder.path().join(format!("r{status}.jsonl"));
+            let mut child = start(&path);
+            send(&child, signal);
+            assert_eq!(child.wait().unwrap().code(), Some(status));
+            let record = read(&path);
+            assert!(!record.torn);
+            assert_eq!(record.finished.unwrap().interrupted_by, Some(status - 128));
+            let resumed = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
+            assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+            assert_complete(&read(&path));
+        }
+    });
 }
 
 /// A record of the same model of machine, but not of this one, is not continued.
@@ -77,52 +79,55 @@ fn a_signal_keeps_the_record_and_tells_its_number() {
 fn a_record_of_another_host_or_version_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
-    let _one = measuring();
-    let mut command = nearfar();
-    command.arg("characterize").args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
-    assert_eq!(run(&mut command).status.code(), Some(0));
-    let record = fs::read_to_string(&path).unwrap();
-    let field = |name: &str| {
-        let at = record.find(&format!("\"{name}\":\"")).unwrap() + name.len() + 4;
-        record[at..].split('"').next().unwrap().to_string()
-    };
-    for (name, what) in [("host", "another host"), ("nearfar", "another nearfar")] {
-        let own = format!("\"{name}\":\"{}\"", field(name));
-        let edited = record.replacen(&own, &format!("\"{name}\":\"other\""), 1);
-        // Without seals, which would tell of the edit before anything else is looked at.
-        let unsealed = |line: &str| format!("{}}}\n", &line[..line.rfind(",\"seal\"").unwrap()]);
-        let edited: String = edited.lines().map(unsealed).collect();
-        fs::write(&path, &edited).unwrap();
-        refuse(
-            nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
-            2,
-            &[what, "begin a new record"],
-        );
-        assert_eq!(fs::read_to_string(&path).unwrap(), edited, "a refused record was changed");
-    }
+    measuring(|| {
+        let mut command = nearfar();
+        command.arg("characterize").args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
+        assert_eq!(run(&mut command).status.code(), Some(0));
+        let record = fs::read_to_string(&path).unwrap();
+        let field = |name: &str| {
+            let at = record.find(&format!("\"{name}\":\"")).unwrap() + name.len() + 4;
+            record[at..].split('"').next().unwrap().to_string()
+        };
+        for (name, what) in [("host", "another host"), ("nearfar", "another nearfar")] {
+            let own = format!("\"{name}\":\"{}\"", field(name));
+            let edited = record.replacen(&own, &format!("\"{name}\":\"other\""), 1);
+            // Without seals, which would tell of the edit before anything else is looked at.
+            let unsealed =
+                |line: &str| format!("{}}}\n", &line[..line.rfind(",\"seal\"").unwrap()]);
+            let edited: String = edited.lines().map(unsealed).collect();
+            fs::write(&path, &edited).unwrap();
+            refuse(
+                nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
+                2,
+                &[what, "begin a new record"],
+            );
+            assert_eq!(fs::read_to_string(&path).unwrap(), edited, "a refused record was changed");
+        }
+    });
 }
 
 #[test]
 fn a_second_measurement_waits_its_turn() {
     let folder = tempfile::tempdir().unwrap();
-    let _one = measuring();
-    let mut first = nearfar();
-    first.arg("characterize").args(SMALL).args(["--samples", "400", "--out"]);
-    let mut first = first.arg(folder.path().join("first.jsonl")).spawn().unwrap();
-    // It holds the lock once its record is there.
-    while !folder.path().join("first.jsonl").exists() {
-        if let Some(status) = first.try_wait().unwrap() {
-            // Somebody outside these tests is measuring: then the lock has been shown too.
-            assert_eq!(status.code(), Some(2));
-            return;
+    measuring(|| {
+        let mut first = nearfar();
+        first.arg("characterize").args(SMALL).args(["--samples", "400", "--out"]);
+        let mut first = first.arg(folder.path().join("first.jsonl")).spawn().unwrap();
+        // It holds the lock once its record is there.
+        while !folder.path().join("first.jsonl").exists() {
+            if let Some(status) = first.try_wait().unwrap() {
+                // Somebody outside these tests is measuring: then the lock has been shown too.
+                assert_eq!(status.code(), Some(2));
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let mut second = nearfar();
-    second.arg("characterize").args(SMALL).arg("--out").arg(folder.path().join("second.jsonl"));
-    let second = second.output().unwrap();
-    first.kill().unwrap();
-    first.wait().unwrap();
-    assert_eq!(second.status.code(), Some(2));
-    assert!(text(&second.stderr).contains("another nearfar is measuring"));
+        let mut second = nearfar();
+        second.arg("characterize").args(SMALL).arg("--out").arg(folder.path().join("second.jsonl"));
+        let second = second.output().unwrap();
+        first.kill().unwrap();
+        first.wait().unwrap();
+        assert_eq!(second.status.code(), Some(2));
+        assert!(text(&second.stderr).contains("another nearfar is measuring"));
+    });
 }

@@ -77,8 +77,7 @@ fn a_program_is_stopped_woken_and_ended_by_its_terminal() {
     for (number, program) in PROGRAMS.iter().enumerate() {
         for way in ["", "--report", "--follow"] {
             let Some(mut terminal) = Terminal::open() else {
-                let text = "skipped: there is no script(1) (util-linux) for a pseudo-terminal\n";
-                std::io::stderr().write_all(text.as_bytes()).unwrap();
+                nearfar_lab::skip("there is no script(1) (util-linux) for a pseudo-terminal");
                 return;
             };
             terminal.await_count("bash-", 1);

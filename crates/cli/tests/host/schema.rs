@@ -37,29 +37,34 @@ const SMALL: &str = "--json --suite standard --samples 1 --runs 1 --working-set 
 fn a_plan_a_measurement_its_record_and_its_tables() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
-    let _one = measuring();
-    let dry_run =
-        printed(&run(nearfar().args(["characterize", "--dry-run"]).args(SMALL.split(' '))));
-    assert_eq!(dry_run["case_ids"].as_array().unwrap().len() as u64, dry_run["cases"]);
-    let made =
-        printed(&run(nearfar().arg("characterize").args(SMALL.split(' ')).arg("--out").arg(&path)));
-    assert_eq!(made["record"], path.to_str().unwrap());
-    assert_eq!(made["executor"], "native");
-    printed(&run(nearfar().args(["characterize", "--json", "--resume", "--out"]).arg(&path)));
-    let record = fs::read_to_string(&path).unwrap();
-    let lines: Vec<Value> =
-        record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_valid("nearfar.record/2", &lines);
-    let kinds: BTreeSet<&str> = lines
-        .iter()
-        .flat_map(|line| line.as_object().unwrap().keys())
-        .map(String::as_str)
-        .collect();
-    assert!(kinds.is_superset(&["header", "case", "resumed", "finished"].into()), "{kinds:?}");
-    let samples = lines.iter().filter_map(|line| line["sample"]["case"].as_str());
-    let measured: BTreeSet<&str> = samples.map(|case| case.split('/').next().unwrap()).collect();
-    let everywhere = ["latency", "pairs", "roofs", "scaling"];
-    assert!(measured.is_superset(&everywhere.into()), "{measured:?}");
-    let shown = printed(&run(nearfar().args(["show", "--json"]).arg(&path)));
-    assert_eq!(shown["samples"], made["samples"]);
+    measuring(|| {
+        let dry_run =
+            printed(&run(nearfar().args(["characterize", "--dry-run"]).args(SMALL.split(' '))));
+        assert_eq!(dry_run["case_ids"].as_array().unwrap().len() as u64, dry_run["cases"]);
+        let made = printed(&run(nearfar()
+            .arg("characterize")
+            .args(SMALL.split(' '))
+            .arg("--out")
+            .arg(&path)));
+        assert_eq!(made["record"], path.to_str().unwrap());
+        assert_eq!(made["executor"], "native");
+        printed(&run(nearfar().args(["characterize", "--json", "--resume", "--out"]).arg(&path)));
+        let record = fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> =
+            record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_valid("nearfar.record/2", &lines);
+        let kinds: BTreeSet<&str> = lines
+            .iter()
+            .flat_map(|line| line.as_object().unwrap().keys())
+            .map(String::as_str)
+            .collect();
+        assert!(kinds.is_superset(&["header", "case", "resumed", "finished"].into()), "{kinds:?}");
+        let samples = lines.iter().filter_map(|line| line["sample"]["case"].as_str());
+        let measured: BTreeSet<&str> =
+            samples.map(|case| case.split('/').next().unwrap()).collect();
+        let everywhere = ["latency", "pairs", "roofs", "scaling"];
+        assert!(measured.is_superset(&everywhere.into()), "{measured:?}");
+        let shown = printed(&run(nearfar().args(["show", "--json"]).arg(&path)));
+        assert_eq!(shown["samples"], made["samples"]);
+    });
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use nearfar_lab::measuring;
 use nearfar_record::{Experiment, Record, Suite, read_record};
 use serde_json::Value;
 
@@ -144,33 +145,38 @@ fn a_record_of_another_version_is_not_added_to() {
 /// A record of this machine, which is measured in a second.
 #[test]
 fn a_record_of_another_system_is_not_added_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let small = ["--only", "pairs", "--kernel", "load", "--working-set", "1MiB", "--window", "1ms"];
-    let mut measure = in_folder(folder, &["characterize", "--samples", "1", "--out", "r.jsonl"]);
-    let output = run(measure.args(small));
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
-    let path = folder.join("r.jsonl");
-    let whole = fs::read(&path).unwrap();
-    let record = read(&path);
-    let release = record.header.environment.kernel_release.clone().unwrap();
-    let release = format!("\"kernel_release\":\"{release}\"");
-    let host = format!("\"host\":\"{}\"", record.header.host);
-    for (from, to, named) in [
-        (&release, "\"kernel_release\":\"1.2.13\"", "another Linux (1.2.13 there"),
-        (&host, "\"host\":\"elsewhere\"", "another host (elsewhere there"),
-    ] {
+    measuring(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let small =
+            ["--only", "pairs", "--kernel", "load", "--working-set", "1MiB", "--window", "1ms"];
+        let mut measure =
+            in_folder(folder, &["characterize", "--samples", "1", "--out", "r.jsonl"]);
+        let output = run(measure.args(small));
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
+        let path = folder.join("r.jsonl");
+        let whole = fs::read(&path).unwrap();
+        let record = read(&path);
+        let release = record.header.environment.kernel_release.clone().unwrap();
+        let release = format!("\"kernel_release\":\"{release}\"");
+        let host = format!("\"host\":\"{}\"", record.header.host);
+        for (from, to, named) in [
+            (&release, "\"kernel_release\":\"1.2.13\"", "another Linux (1.2.13 there"),
+            (&host, "\"host\":\"elsewhere\"", "another host (elsewhere there"),
+        ] {
+            fs::write(&path, &whole).unwrap();
+            edited(&path, &[(from, to)]);
+            let mut add =
+                in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "mixes"]);
+            refuse(&mut add, 2, &[named]);
+        }
         fs::write(&path, &whole).unwrap();
-        edited(&path, &[(from, to)]);
         let mut add =
-            in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "mixes"]);
-        refuse(&mut add, 2, &[named]);
-    }
-    fs::write(&path, &whole).unwrap();
-    let mut add = in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "links"]);
-    let output = run(&mut add);
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
-    assert!(read(&path).header.inputs.experiments.contains(&Experiment::Links));
+            in_folder(folder, &["characterize", "--append", "r.jsonl", "--only", "links"]);
+        let output = run(&mut add);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
+        assert!(read(&path).header.inputs.experiments.contains(&Experiment::Links));
+    });
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn other_users_and_containers_are_counted() {
     for through in WAYS {
         let is_allowed = Command::new(through[0]).args(&through[1..]).arg("true").output();
         if !is_allowed.is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: {} is refused here", through[0]);
+            nearfar_lab::skip(&format!("{} is refused here", through[0]));
             continue;
         }
         let told = report(

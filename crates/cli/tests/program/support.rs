@@ -1,7 +1,6 @@
 //! Running the program as a user does.
 
 use std::process::{Command, Output};
-use std::time::Duration;
 
 pub fn nearfar() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nearfar"));
@@ -9,15 +8,9 @@ pub fn nearfar() -> Command {
     command
 }
 
-/// Runs it; waits while a measurement of somebody else holds the host's lock.
+/// Runs it, while nobody else measures.
 pub fn run(command: &mut Command) -> Output {
-    loop {
-        let output = command.output().unwrap();
-        if !String::from_utf8_lossy(&output.stderr).contains("another nearfar is measuring") {
-            return output;
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    nearfar_lab::run_in_turn(|| command.output().unwrap())
 }
 
 pub fn text(bytes: &[u8]) -> String {

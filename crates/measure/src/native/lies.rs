@@ -8,7 +8,7 @@ mod transfer;
 use std::cell::Cell;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -136,12 +136,15 @@ fn is_marked(window: &Window, mark: impl Fn(&Disturbance) -> bool) -> bool {
     window.disturbances.iter().any(mark)
 }
 
-/// Every window of the lie is marked; an honest run has windows without the mark.
-fn assert_marked(lie: Instruments, mark: impl Fn(&Disturbance) -> bool + Copy) {
+/// Every window of the lie is marked, in one of so many runs; an honest run has windows without the mark.
+fn assert_marked(lie: Instruments, runs: u32, mark: impl Fn(&Disturbance) -> bool + Copy) {
     let _alone = alone();
-    let windows = run("triad", lie).unwrap();
-    assert_eq!(windows.len(), WINDOWS as usize);
-    assert!(windows.iter().all(|window| is_marked(window, mark)), "{windows:?}");
+    let all_marked = |_| {
+        let windows = run("triad", lie).unwrap();
+        assert_eq!(windows.len(), WINDOWS as usize);
+        windows.iter().all(|window| is_marked(window, mark))
+    };
+    assert!((0..runs).any(all_marked), "a window of the lie is not marked");
     let honest = || run("triad", Instruments::default()).unwrap();
     let is_free = |windows: Vec<Window>| windows.iter().any(|window| !is_marked(window, mark));
     assert!((0..TRIES).any(|_| is_free(honest())), "every honest window is marked");
@@ -241,7 +244,7 @@ fn a_thread_that_comes_late_to_its_window_is_caught() {
         }
         honest.run(arrays, constants, repeats)
     });
-    assert_marked(late, |found| is_switched_for(found, NEARLY));
+    assert_marked(late, 1, |found| is_switched_for(found, NEARLY));
 }
 
 #[test]
@@ -254,7 +257,7 @@ fn a_loop_that_touches_fresh_pages_is_caught() {
         honest.run(arrays, constants, repeats)
     });
     let is_faulted = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Faulted { .. });
-    assert_marked(fresh, is_faulted);
+    assert_marked(fresh, 1, is_faulted);
 }
 
 /// The time since a lying clock was first looked at.
@@ -271,7 +274,8 @@ fn a_clock_that_runs_too_slowly_is_caught() {
         let (start, passed) = since(&START);
         start + passed / 32
     }
-    assert_marked(by_clock(slow), is_of_clock);
+    // A thread that has its CPU for less than a part in 32 of a window does not contradict the clock.
+    assert_marked(by_clock(slow), 5, is_of_clock);
 }
 
 #[test]
@@ -286,12 +290,15 @@ fn a_clock_that_jumps_ahead_is_caught() {
         honest.run(arrays, constants, repeats)
     });
     let lie = Instruments { clock: jumping, ..counted };
-    assert_marked(lie, |found| is_switched_for(found, NEARLY));
+    // Where the other thread, whose clock does not jump, sets the windows after the jump, they lie
+    // before the thread's time.
+    assert_marked(lie, 1, |found| is_switched_for(found, NEARLY) || is_of_clock(found));
 }
 
 /// Whichever reading around a thread's arrival is the first after the jump, that which
-/// follows it among them: a window in which next to nothing was moved is marked. On memory that
-/// the thread touches first another one, whose clock does not jump, may set the windows.
+/// follows it among them: a window in which next to nothing was moved is marked as lost. How many
+/// readings there are before the windows depends on when the other thread, whose clock does not jump,
+/// has proven the pages: it is tried until some jumps were over windows.
 #[test]
 fn a_clock_that_jumps_at_any_reading_is_caught() {
     /// Far below what any machine moves, far above what one block is over a second.
@@ -304,21 +311,28 @@ fn a_clock_that_jumps_at_any_reading_is_caught() {
     let _alone = alone();
     for memory in [own_place().1, MemoryPolicy::FirstTouch] {
         let mut jumped_over = 0;
-        for readings in 4..=14 {
-            READINGS.store(readings, Ordering::Relaxed);
-            for window in run_on(memory.clone(), "triad", by_clock(jumping)).unwrap() {
-                let bytes = u128::from(thread(&window).useful_bytes);
-                let rate = bytes * 1_000_000_000 / window.length.as_nanos();
-                if rate < NEXT_TO_NOTHING {
-                    jumped_over += 1;
-                    let is_long = is_marked(&window, |found| {
-                        is_switched_for(found, NEARLY) || is_of_clock(found)
-                    });
-                    assert!(is_long, "{readings} readings before the jump: {window:?}");
+        let mut sweep = || {
+            for readings in 4..=14 {
+                READINGS.store(readings, Ordering::Relaxed);
+                for window in run_on(memory.clone(), "triad", by_clock(jumping)).unwrap() {
+                    let bytes = u128::from(thread(&window).useful_bytes);
+                    let rate = bytes * 1_000_000_000 / window.length.as_nanos();
+                    if rate < NEXT_TO_NOTHING {
+                        // Other programs may take the CPU for a whole window too, not for a jump's time.
+                        let lost = |least| {
+                            is_marked(&window, |found| {
+                                is_switched_for(found, least) || is_of_clock(found)
+                            })
+                        };
+                        let says = || format!("{readings} readings before the jump: {window:?}");
+                        assert!(lost(window.length.min(NEARLY) * 9 / 10), "{}", says());
+                        jumped_over += u32::from(lost(NEARLY));
+                    }
                 }
             }
-        }
-        assert!(jumped_over > WINDOWS, "the jumps were over {jumped_over} windows");
+            jumped_over > WINDOWS
+        };
+        assert!((0..TRIES).any(|_| sweep()), "the jumps were over {jumped_over} windows");
     }
 }
 
@@ -326,14 +340,33 @@ fn a_clock_that_jumps_at_any_reading_is_caught() {
 fn a_clock_that_goes_back_is_caught() {
     /// Readings that are an hour ahead.
     static AHEAD: AtomicU32 = AtomicU32::new(0);
+    static HAS_GONE_BACK: AtomicBool = AtomicBool::new(false);
     fn back() -> u64 {
-        let is_ahead = next_call() < AHEAD.load(Ordering::Relaxed);
-        monotonic_ns() + if is_ahead { 3_600_000_000_000 } else { 0 }
+        let (call, ahead) = (next_call(), AHEAD.load(Ordering::Relaxed));
+        HAS_GONE_BACK.fetch_or(call == ahead, Ordering::Relaxed);
+        monotonic_ns() + if call < ahead { 3_600_000_000_000 } else { 0 }
     }
+    let _alone = alone();
+    run("triad", Instruments::default()).unwrap();
+    // A thread that other programs keep from its CPU may not come to the hundredth reading.
+    let goes_back = |ahead| {
+        AHEAD.store(ahead, Ordering::Relaxed);
+        HAS_GONE_BACK.store(false, Ordering::Relaxed);
+        // This thread reads the clock once at most, to set the windows.
+        CALLS.set(0);
+        let ran = run("triad", by_clock(back));
+        let has_gone_back = HAS_GONE_BACK.load(Ordering::Relaxed);
+        match ran {
+            Err(Failure::Refused(reason)) => {
+                assert_eq!(reason.code, ReasonCode::Contradiction, "{}", reason.text);
+            }
+            other => assert!(!has_gone_back, "the lie went through: {other:?}"),
+        }
+        has_gone_back
+    };
     // While the thread looks around first, warms up, arrives, waits, and is measured.
     for ahead in (1..=10).chain([100]) {
-        AHEAD.store(ahead, Ordering::Relaxed);
-        assert_refused("triad", by_clock(back), ReasonCode::Contradiction);
+        assert!((0..TRIES).any(|_| goes_back(ahead)), "the clock never went back");
     }
 }
 

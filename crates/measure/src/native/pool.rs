@@ -58,7 +58,7 @@ impl Pool {
     pub fn map(request: PoolRequest<'_>) -> Result<Self, Reason> {
         let mut pool = Self::reserve(request)?;
         let bound = match request.policy {
-            // A fresh mapping has no other.
+            // It has it since it was mapped, or goes without.
             MemoryPolicy::FirstTouch => Ok(()),
             policy => bind_range(&pool.mapping, policy),
         };
@@ -100,6 +100,10 @@ impl Pool {
             Pages::Huge => PageRequest::Huge2M,
         };
         let mapping = Mapping::new(bytes, asked).map_err(denied)?;
+        if *request.policy == MemoryPolicy::FirstTouch {
+            // Without it pages come to lie the same, but NUMA balancing may move them: the proof decides.
+            bind_range(&mapping, request.policy).ok();
+        }
         Ok(Self { mapping, pages: request.pages, overwritten: Vec::new(), page_sizes: None })
     }
 

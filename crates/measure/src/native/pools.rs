@@ -383,6 +383,12 @@ mod tests {
             live.pools.make_ready(&layouts, &live.machine, &live.pattern).unwrap();
             let placed = live.pools.placed(&layouts);
             assert!(placed[0].prove(&live.machine).is_err(), "pages were there before the touch");
+            // A range with a policy of its own is left alone by NUMA balancing (numa(5)).
+            let start = format!("{:x} ", placed[0].pages.as_ref().unwrap().mapping.start());
+            if let Ok(maps) = std::fs::read_to_string("/proc/self/numa_maps") {
+                let policy = maps.lines().find_map(|line| line.strip_prefix(&start));
+                assert!(policy.is_some_and(|line| line.starts_with("local")), "{policy:?}");
+            }
             live.run(vec![copy()]);
         }
         live.pools.end_case();
