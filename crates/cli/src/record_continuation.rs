@@ -133,7 +133,19 @@ pub fn refuse_another_machine(
 ) -> anyhow::Result<()> {
     let here = read_environment(Path::new("/"));
     let there = &record.header.environment;
-    let cpu = |cpu: &Cpu| format!("{cpu:?}");
+    let cpu = |cpu: &Cpu| {
+        let number = |name: &str, value: Option<u32>| Some(format!("{name} {}", value?));
+        let microcode = cpu.microcode.as_ref().map(|revision| format!("microcode {revision}"));
+        let parts = [
+            cpu.vendor.clone(),
+            cpu.model_name.clone(),
+            number("family", cpu.family),
+            number("model", cpu.model),
+            number("stepping", cpu.stepping),
+            microcode,
+        ];
+        parts.into_iter().flatten().collect::<Vec<String>>().join(", ")
+    };
     refuse_another(path, "host", &record.header.host, &record_file::host_name())?;
     refuse_another(path, "CPU", &cpu(&there.cpu), &cpu(&here.cpu))?;
     refuse_another_fingerprint(path, record, machine)?;

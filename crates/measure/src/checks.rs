@@ -5,7 +5,7 @@ use std::thread;
 
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_record::{Check, Environment, Standing, Warning};
-use nearfar_sys::Refusal;
+use nearfar_sys::{Errno, Refusal};
 use nearfar_units::{Bytes, BytesPerSecond};
 
 use crate::native::LET_THREADS_START;
@@ -33,7 +33,7 @@ pub fn check_machine(
         }),
     );
     checks.extend(machine.notes.iter().map(|note| of_topology(Standing::Warning, note.clone())));
-    checks.extend(probes.iter().map(|(call, result)| call_check(call, result, machine)));
+    checks.extend(call_checks(machine, probes));
     checks.extend(fine_settings(environment, &warnings));
     checks.extend(warnings.into_iter().map(|warning| Check {
         remedy: Some(warning.remedy),
@@ -137,11 +137,36 @@ fn module_remedy(machine: &Machine) -> String {
     }
 }
 
+fn call_checks(machine: &Machine, probes: &[(&'static str, Result<(), Refusal>)]) -> Vec<Check> {
+    let is_unknown =
+        |result: &Result<(), Refusal>| result.as_ref().is_err_and(Refusal::is_unknown_call);
+    let placing = probes.iter().filter(|(call, _)| PLACEMENT_CALLS.contains(call));
+    let mut placing = placing.peekable();
+    let has_no_nodes = placing.peek().is_some() && placing.all(|(_, result)| is_unknown(result));
+    if !has_no_nodes || machine.nodes.len() > 1 {
+        return probes.iter().map(|(call, result)| call_check(call, result, machine)).collect();
+    }
+    let finding = "this kernel was built without NUMA (CONFIG_NUMA): there is one memory node, and nothing to \
+                   place";
+    let others = probes.iter().filter(|(call, _)| call.starts_with("sched"));
+    let others = others.map(|(call, result)| call_check(call, result, machine));
+    others.chain([check("numa", Standing::Warning, finding.into())]).collect()
+}
+
+/// Errors by which a kernel before 6.9 answers weighted interleave.
+const NO_SUCH_POLICY: Errno = Errno(22);
+
 fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Check {
     let name = Check::name_of_call(call);
     let Err(refusal) = result else {
         return fine(&name, format!("the kernel allows {call}"));
     };
+    if call.contains("weighted") && refusal.errno() == Some(NO_SUCH_POLICY) {
+        return fine(
+            &name,
+            "weighted interleave needs Linux 6.9; nearfar deals pages itself".into(),
+        );
+    }
     let needed = PLACEMENT_CALLS.contains(&call) && machine.nodes.len() > 1;
     let without = needed.then_some(
         "without it cases on remote memory may be refused; local ones are measured and proven by other means",
@@ -179,6 +204,25 @@ fn fine_settings(environment: &Environment, warnings: &[Warning]) -> Vec<Check> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A kernel without memory nodes is one line; one before 6.9 lacks nothing that matters.
+    #[test]
+    fn kernels_without_nodes_or_weights_are_said_once() {
+        let machine = nearfar_topology::parse_synthetic("pack:1 [numa] core:2 pu:1").unwrap();
+        let failed = |call, errno: i32| {
+            let (arguments, remedy) = (String::new(), "do something");
+            (call, Err(Refusal::Call { call, arguments, errno: Errno(errno), remedy }))
+        };
+        let mut probes: Vec<_> = PLACEMENT_CALLS.map(|call| failed(call, 38)).into();
+        probes.push(failed("mincore and get_mempolicy", 38));
+        let checks = call_checks(&machine, &probes);
+        let [only] = checks.as_slice() else { panic!("{checks:?}") };
+        assert!(only.finding.contains("built without NUMA"), "{only:?}");
+        probes[0].1 = Ok(());
+        assert_eq!(call_checks(&machine, &probes).len(), 4, "a filter forbids the others");
+        let weighted = call_checks(&machine, &[failed("mbind(weighted-interleave)", 22)]);
+        assert_eq!(weighted[0].standing, Standing::Fine, "{weighted:?}");
+    }
 
     /// `doctor` has no option for a maximum, and looking again as root helps only
     /// where the modules are not known.

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command};
 
-use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_machine::{Binding, MemoryPolicy, NodeSet};
 use nearfar_sys::{
-    AwaitedSignals, pin_thread, restore_thread_policy, set_thread_policy, stand_in_for_program,
-    start_as_this_was_started, thread_cpus, thread_policy,
+    AwaitedSignals, has_memory_nodes, pin_thread, restore_thread_policy, set_thread_policy,
+    stand_in_for_program, start_as_this_was_started, thread_cpus, thread_policy,
 };
 
 use crate::loss::Loss;
@@ -27,7 +28,8 @@ pub enum NotLaunched {
 /// these as they are. What the kernel refuses is returned.
 pub fn bind(binding: &Binding) -> Vec<Loss> {
     let cpus = if has_cpus(binding) { Ok(()) } else { pin_thread(&binding.cpus) };
-    let memory = if has_policy(binding) { Ok(()) } else { set_thread_policy(&binding.memory) };
+    let is_trivial = has_policy(binding) || has_one_place(binding);
+    let memory = if is_trivial { Ok(()) } else { set_thread_policy(&binding.memory) };
     let cpus = cpus.map_err(|refusal| Loss::refused(format!("CPUs {}", binding.cpus), &refusal));
     let memory =
         memory.map_err(|refusal| Loss::refused(format!("the policy {}", binding.memory), &refusal));
@@ -82,6 +84,12 @@ pub fn launch(
 /// Whether this thread has the CPUs of a binding already.
 fn has_cpus(binding: &Binding) -> bool {
     binding.cpus.is_empty() || thread_cpus().is_ok_and(|cpus| cpus == binding.cpus)
+}
+
+/// Whether there is no other place for its pages: on a kernel without memory nodes, which has no policies either.
+fn has_one_place(binding: &Binding) -> bool {
+    let nodes = binding.memory.nodes();
+    nodes.is_none_or(|nodes| nodes == NodeSet::single(0)) && !has_memory_nodes(Path::new("/"))
 }
 
 /// Whether this thread has the policy of a binding already, and none for instance from numactl.

@@ -62,8 +62,8 @@ pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
 pub use limits::{
-    attainable_cpus, available_memory, cpu_limit, memory_limit, node_free_bytes, nodes_with_memory,
-    online_cpus, raise_oom_score, throttled, usable_nodes,
+    attainable_cpus, available_memory, cpu_limit, has_memory_nodes, memory_limit, node_free_bytes,
+    nodes_with_memory, online_cpus, raise_oom_score, throttled, usable_nodes,
 };
 pub use mapped_files::{MappedFile, locked_mappings, mapped_files};
 pub use mapping::{Mapping, PageRequest};

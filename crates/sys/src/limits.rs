@@ -128,15 +128,20 @@ fn kilobytes(count: u64) -> u64 {
     count.saturating_mul(1024)
 }
 
-/// The nodes that have memory and that the cpuset of this process allows.
+/// The nodes that have memory and that the cpuset of this process allows: node 0 of a kernel without nodes.
 ///
 /// # Errors
 /// When /proc/self/status or /sys/devices/system/node cannot be read.
 pub fn usable_nodes(root: &Path) -> Result<NodeSet, Refusal> {
-    let status = read_text(root, "proc/self/status")?;
-    let allowed = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
-    let allowed = parse_nodes("/proc/self/status", allowed)?;
-    Ok(allowed.intersection(&nodes_with_memory(root)?))
+    if !has_memory_nodes(root) {
+        return Ok(NodeSet::single(0));
+    }
+    let allowed = parse_nodes("/proc/self/status", allowed_nodes_line(root)?.as_deref())?;
+    match nodes_with_memory(root) {
+        // Of one node there is nothing else to know.
+        Err(_) if allowed.len() == 1 => Ok(allowed),
+        with_memory => Ok(allowed.intersection(&with_memory?)),
+    }
 }
 
 /// The nodes that have memory, whoever may use it.
@@ -144,8 +149,28 @@ pub fn usable_nodes(root: &Path) -> Result<NodeSet, Refusal> {
 /// # Errors
 /// When /sys/devices/system/node cannot be read.
 pub fn nodes_with_memory(root: &Path) -> Result<NodeSet, Refusal> {
+    if !has_memory_nodes(root) {
+        return Ok(NodeSet::single(0));
+    }
     let path = "sys/devices/system/node/has_memory";
     parse_nodes(path, Some(&read_text(root, path)?))
+}
+
+/// Whether the kernel knows memory nodes. One that was built without (`CONFIG_NUMA`: WSL 2, User Mode Linux) has
+/// neither a folder of them nor a word of them in /proc/self/status; where that file is hidden it is not known.
+pub fn has_memory_nodes(root: &Path) -> bool {
+    let is_silent = |line: Option<String>| line.is_none();
+    let is_masked = read_text(root, "proc/self/status").map_or(true, |status| status.is_empty());
+    is_masked
+        || crate::system_file::below(root, "sys/devices/system/node").exists()
+        || !allowed_nodes_line(root).is_ok_and(is_silent)
+}
+
+/// What /proc/self/status says of the nodes that this process may use.
+fn allowed_nodes_line(root: &Path) -> Result<Option<String>, Refusal> {
+    let status = read_text(root, "proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
+    Ok(line.map(String::from))
 }
 
 /// The CPUs that are online, whoever may use them; `None` where /sys does not tell.

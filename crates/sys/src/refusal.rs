@@ -118,6 +118,12 @@ impl Refusal {
         }
     }
 
+    /// Whether the kernel does not have the call at all, or not what it was asked for: an older kernel, or one
+    /// that was built without.
+    pub fn is_unknown_call(&self) -> bool {
+        self.errno() == Some(Errno(libc::ENOSYS))
+    }
+
     /// The kernel's error number, where a system call failed.
     pub fn errno(&self) -> Option<Errno> {
         match self {

@@ -79,3 +79,34 @@ pub enum TopologyError {
     )]
     EnvironmentOverride { names: Vec<String> },
 }
+
+/// What the binding to hwloc says, with the error's number by its sentence and not as the type that holds it.
+pub(crate) fn describe_hwloc_error(error: &impl std::fmt::Display) -> String {
+    let said = error.to_string();
+    let Some((begin, rest)) = said.split_once(" errno ") else { return said };
+    let code = rest.split_once("code: ").and_then(|(_, rest)| {
+        let digits: String = rest.chars().take_while(|c| c.is_ascii_digit()).collect();
+        digits.parse().ok()
+    });
+    match code {
+        Some(code) => format!("{begin} {}", io::Error::from_raw_os_error(code)),
+        None => format!("{begin} an unknown error"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_hwloc_are_sentences() {
+        let said = "hwloc_topology_load failed with errno Some(Errno { code: 22, description: Some(\"x\") })";
+        let plain = "hwloc_topology_load failed with Invalid argument (os error 22)";
+        assert_eq!(describe_hwloc_error(&said), plain);
+        assert_eq!(
+            describe_hwloc_error(&"f failed with errno None"),
+            "f failed with an unknown error"
+        );
+        assert_eq!(describe_hwloc_error(&"no number"), "no number");
+    }
+}

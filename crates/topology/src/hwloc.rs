@@ -16,7 +16,7 @@ use nearfar_machine::{
     Package, Source,
 };
 
-use crate::error::TopologyError;
+use crate::error::{TopologyError, describe_hwloc_error};
 use crate::{devices, distances, firmware, ownership, side_cache};
 
 const DATA_CACHES: [ObjectType; 5] = [
@@ -47,7 +47,7 @@ pub(crate) fn build_xml(
         Ok(xml) => Ok(xml.as_str().to_owned()),
         Err(error) => Err(TopologyError::Refused {
             name: name.into(),
-            why: error.to_string(),
+            why: describe_hwloc_error(&error),
             loaded: hwloc_version(),
         }),
     })
@@ -65,7 +65,7 @@ fn with_topology<Answer>(
         let topology = configure(input(TopologyBuilder::new()).map_err(refused)?)
             .map_err(refused)?
             .build()
-            .map_err(|error| refused(error.to_string()))?;
+            .map_err(|error| refused(describe_hwloc_error(&error)))?;
         answer(&topology)
     };
     // Nothing that is shared is left half-changed: the topology dies with the closure.
@@ -116,12 +116,12 @@ pub fn hwloc_version() -> String {
 fn configure(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
     builder
         .with_flags(BuildFlags::INCLUDE_DISALLOWED)
-        .map_err(|error| error.to_string())?
+        .map_err(|error| describe_hwloc_error(&error))?
         .with_io_type_filter(TypeFilter::KeepImportant)
-        .map_err(|error| error.to_string())?
+        .map_err(|error| describe_hwloc_error(&error))?
         // hwloc drops memory-side caches by default.
         .with_type_filter(ObjectType::MemCache, TypeFilter::KeepAll)
-        .map_err(|error| error.to_string())
+        .map_err(|error| describe_hwloc_error(&error))
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

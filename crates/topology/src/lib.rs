@@ -20,6 +20,7 @@ mod live;
 mod machine_xml;
 mod memory_attributes;
 mod memory_modules;
+mod one_node;
 mod ownership;
 mod side_cache;
 mod synthetic;

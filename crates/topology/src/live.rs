@@ -12,6 +12,7 @@ use nearfar_machine::{
 use crate::error::TopologyError;
 use crate::hwloc::{build_machine, build_xml};
 use crate::memory_modules::amend_memory_modules;
+use crate::one_node::one_node;
 use crate::sysfs::Sysfs;
 use crate::{devices, ownership};
 
@@ -50,10 +51,15 @@ const MEMORY_TOLERANCE: f64 = 0.1;
 ///
 /// # Errors
 /// [`TopologyError::EnvironmentOverride`] where the environment makes hwloc
-/// describe something else, and what hwloc refuses.
+/// describe something else, or it describes what contradicts itself. A system that hwloc cannot read is one node.
 pub fn read_live(root: &Path) -> Result<Machine, TopologyError> {
     check_environment()?;
-    let mut machine = build_machine(THIS_MACHINE, Source::Live, Ok)?;
+    let mut machine = match build_machine(THIS_MACHINE, Source::Live, Ok) {
+        Ok(machine) => machine,
+        // A sandbox without /sys, as gVisor.
+        Err(TopologyError::Refused { why, .. }) => one_node(root, &why),
+        Err(error) => return Err(error),
+    };
     amend_from_sysfs(&mut machine, root);
     amend_memory_modules(&mut machine, root);
     Ok(machine)

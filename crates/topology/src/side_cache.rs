@@ -6,6 +6,7 @@ use hwlocality::topology::export::xml::XMLExportFlags;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::error::describe_hwloc_error;
 use crate::hwloc::Walk;
 
 /// Fills `memory_side_cache_bytes` of the nodes that have such a cache before
@@ -17,8 +18,10 @@ pub(crate) fn fill(walk: &mut Walk<'_>) {
     }
     let found = topology
         .export_xml(XMLExportFlags::empty())
-        .map_err(|error| error.to_string())
-        .and_then(|xml| sizes(AsRef::<str>::as_ref(&xml)).map_err(|error| error.to_string()));
+        .map_err(|error| describe_hwloc_error(&error))
+        .and_then(|xml| {
+            sizes(AsRef::<str>::as_ref(&xml)).map_err(|error| describe_hwloc_error(&error))
+        });
     match found {
         Ok(found) => {
             for (number, bytes) in found {

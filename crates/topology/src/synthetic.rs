@@ -2,7 +2,7 @@
 
 use nearfar_machine::{MAX_INDEX, Machine, Source};
 
-use crate::error::TopologyError;
+use crate::error::{TopologyError, describe_hwloc_error};
 use crate::hwloc::build_machine;
 
 /// The longest synthetic text that is passed on; the longest in use have some
@@ -23,7 +23,7 @@ pub fn parse_synthetic(text: &str) -> Result<Machine, TopologyError> {
     let name = format!("the synthetic text '{}'", shortened(text));
     check_size(text, &name)?;
     build_machine(&name, Source::Synthetic(text.into()), |builder| {
-        builder.from_synthetic(text).map_err(|error| error.to_string())
+        builder.from_synthetic(text).map_err(|error| describe_hwloc_error(&error))
     })
 }
 

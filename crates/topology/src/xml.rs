@@ -10,7 +10,7 @@ use nearfar_machine::{Machine, Source};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::error::TopologyError;
+use crate::error::{TopologyError, describe_hwloc_error};
 use crate::hwloc::{build_machine, hwloc_version};
 
 /// The largest file that is read; the largest known topology has under 4 MiB.
@@ -70,7 +70,7 @@ fn read_text(path: &Path, name: &str) -> Result<String, TopologyError> {
 pub fn parse_xml(text: &str, name: &str) -> Result<Machine, TopologyError> {
     check_text(text, name)?;
     build_machine(name, Source::Xml(name.into()), |builder| {
-        builder.from_xml(text).map_err(|error| error.to_string())
+        builder.from_xml(text).map_err(|error| describe_hwloc_error(&error))
     })
 }
 
