@@ -66,7 +66,12 @@ pub(crate) fn candidates(
         let gain = pair.gain(prediction, &default);
         let open = [prediction.lowest, prediction.highest];
         let ends = prediction.bandwidth.interval.unwrap_or(open);
-        let predicted = Estimate { interval: Some(ends), ..prediction.bandwidth.clone() };
+        let bandwidth = &prediction.bandwidth;
+        let (ends, cases) = ((ends[0].0, ends[1].0), bandwidth.cases.clone());
+        let predicted = Estimate {
+            confidence: bandwidth.confidence,
+            ..Estimate::computed(bandwidth.value.0, ends, cases)
+        };
         let room = room(machine, demand.working_set_bytes, &on);
         let made = Candidate::new(kind, team, vec![policy], AdvisingModel::Hybrid, predicted, room);
         Candidate {

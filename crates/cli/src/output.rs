@@ -181,5 +181,5 @@ pub fn complain(error: &anyhow::Error) {
         .chain()
         .map(|cause| nearfar_document::printable(&cause.to_string()).into_owned())
         .collect();
-    say(&format!("nearfar: {}", causes.join(": ")));
+    say(&nearfar_document::with_bare_commands(&format!("nearfar: {}", causes.join(": "))));
 }

@@ -1,13 +1,15 @@
 //! Progress on standard error, when it is a terminal.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use nearfar_document::printable;
 use nearfar_measure::Status;
+use nearfar_units::format_duration;
 
 use crate::output;
 
@@ -17,8 +19,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins. Nothing is drawn where standard error is no terminal, or the user wants quiet.
-    pub fn new() -> Self {
+    /// Begins. Nothing is drawn where standard error is no terminal, or the user wants quiet. No more time is
+    /// left than the budget leaves.
+    pub fn new(budget: Option<Duration>) -> Self {
         // Drawn twice a second: the drawing thread must not run beside what is measured.
         let target = if output::is_quiet() {
             ProgressDrawTarget::hidden()
@@ -26,9 +29,19 @@ impl Progress {
             ProgressDrawTarget::stderr_with_hz(2)
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        let template = "{wide_bar} {pos}/{len} at most {eta} left  {msg}";
+        let template = "{wide_bar} {pos}/{len} {left}  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                let done = state.pos();
+                let left = (done > 0).then(|| state.eta());
+                // What cannot be written to a line of progress is lost.
+                out.write_str(&describe_time_left(
+                    left,
+                    budget.map(|all| all.saturating_sub(state.elapsed())),
+                ))
+                .ok();
+            };
+            bar.set_style(style.with_key("left", left));
         }
         Self { bar }
     }
@@ -43,6 +56,15 @@ impl Progress {
     /// Ends, leaving nothing behind.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The time that measuring still takes at most: nothing is said before anything is known.
+fn describe_time_left(estimated: Option<Duration>, of_budget: Option<Duration>) -> String {
+    let Some(left) = estimated.into_iter().chain(of_budget).min() else { return String::new() };
+    match left.as_secs() {
+        0 => "less than 1s left".into(),
+        seconds => format!("at most {} left", format_duration(Duration::from_secs(seconds))),
     }
 }
 
@@ -99,5 +121,19 @@ impl Drop for Waiting {
             // It has nothing to say beyond what it draws.
             thread.join().ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_time_is_left_than_the_budget_and_never_none() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(describe_time_left(None, None), "");
+        assert_eq!(describe_time_left(seconds(7200), seconds(40)), "at most 40s left");
+        assert_eq!(describe_time_left(seconds(0), None), "less than 1s left");
+        assert_eq!(describe_time_left(seconds(90), None), "at most 90s left");
     }
 }

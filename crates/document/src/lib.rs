@@ -44,4 +44,5 @@ pub use page::{write_comparison_page, write_fleet_page, write_page};
 pub use printable::{is_obeyed, printable, write_json};
 pub use subject::*;
 pub use table::{AbsenceKind, Cell, Column, Table};
+pub use terminal::paragraph::with_bare_commands;
 pub use tex::write_tex;

@@ -31,9 +31,12 @@ impl<U: Quantity> Estimate<U> {
         }
     }
 
-    /// A number that follows from others, and what they leave room for.
-    pub fn computed(value: f64, (low, high): (f64, f64), cases: Vec<String>) -> Self {
-        let interval = Some([U::from(low), U::from(high)]);
+    /// A number that follows from others, and what they leave room for: ends in any order, which hold the
+    /// value. What is no number leaves no interval.
+    pub fn computed(value: f64, (one, other): (f64, f64), cases: Vec<String>) -> Self {
+        let is_known = !(one.is_nan() || other.is_nan());
+        let ends = [one.min(other).min(value), one.max(other).max(value)];
+        let interval = is_known.then(|| ends.map(U::from));
         Self { value: U::from(value), interval, confidence: None, cases }
     }
 

@@ -58,7 +58,7 @@ pub struct AdviseArguments {
     pub full: bool,
     /// What is recommended, in the words of another launcher; what it cannot express is said
     #[arg(long = "as", value_parser = one_of(&LAUNCHERS, Launcher::as_str), value_name = "LAUNCHER",
-          conflicts_with_all = ["json", "device", "verify", "full"])]
+          conflicts_with_all = ["json", "verify", "full"])]
     pub launcher: Option<Launcher>,
     /// Run the program in turns under what is recommended and without it, up to 30 times each, and
     /// say whether it is faster; what it prints is dropped, its input is empty. Status 1 when it is

@@ -1,10 +1,11 @@
 //! What the user typed after `predict`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use nearfar_machine::{Binding, TransferDirection};
+use nearfar_machine::{Binding, BindingError, CpuSet, Machine, MemoryPolicy, TransferDirection};
 use nearfar_model::{Change, GFLOP_RATES, INTENSITIES, MOST_COPIES, WorkSharing};
 use nearfar_units::{
     Bytes, BytesPerSecond, QuantityError, excerpt, parse_duration, parse_numbers, parse_share,
@@ -86,9 +87,9 @@ pub struct PredictArguments {
           conflicts_with_all = ["alpha", "share", "reach", "data", "device", "processes", "split", "stream"])]
     pub point: Vec<Point>,
     /// Threads that run at the same time, one on each CPU, and their memory: what each stream
-    /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
+    /// gets, for example 'cpus=0-3 mem=bind:0' or 'cpus=0-3 mem=interleave'; once for each stream
     #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data", "device"])]
-    pub stream: Vec<Binding>,
+    pub stream: Vec<AskedStream>,
     /// A program that `nearfar profile --out FILE` watched: where it lies below the record's roofs
     /// of memory, by its operational intensity
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
@@ -281,5 +282,41 @@ fn point(text: &str) -> Result<Point, String> {
             Ok(Point { intensity: intensity(first)?, gflop_per_s })
         }
         _ => Err("give FLOPs per byte and, behind a comma, GFLOP/s; nothing more".into()),
+    }
+}
+
+/// The binding of a stream; `mem=interleave` is over all nodes of the record's machine.
+#[derive(Debug, Clone)]
+pub enum AskedStream {
+    Binding(Binding),
+    InterleavedOverAll(CpuSet),
+}
+
+impl FromStr for AskedStream {
+    type Err = BindingError;
+
+    fn from_str(text: &str) -> Result<Self, BindingError> {
+        match text.strip_suffix(" mem=interleave") {
+            // The CPUs are read as those of any binding.
+            Some(cpus) => {
+                let binding: Binding = format!("{cpus} mem=first-touch").parse()?;
+                Ok(Self::InterleavedOverAll(binding.cpus))
+            }
+            None => text.parse().map(Self::Binding),
+        }
+    }
+}
+
+impl AskedStream {
+    /// On this machine.
+    pub fn binding(&self, machine: &Machine) -> Binding {
+        match self {
+            Self::Binding(binding) => binding.clone(),
+            Self::InterleavedOverAll(cpus) => {
+                let nodes = machine.nodes.iter().filter(|node| node.has_memory());
+                let nodes = nodes.map(|node| node.os_index).collect();
+                Binding { cpus: cpus.clone(), memory: MemoryPolicy::Interleave(nodes) }
+            }
+        }
     }
 }

@@ -229,5 +229,9 @@ fn for_device(
     let advice = advise_device(&RecordFigures::new(record), device)
         .map_err(|error| anyhow!(error.of(record)))?;
     let advised = AdvisedDevice::new(record, advice);
-    output::answer(arguments.form(), &advised, || advised.answer())
+    let machine = &record.header.machine;
+    output::answer(arguments.form(), &advised, || match arguments.launcher {
+        Some(launcher) => advised.launcher_answer(machine, launcher),
+        None => advised.answer(),
+    })
 }

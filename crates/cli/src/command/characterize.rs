@@ -282,7 +282,8 @@ impl Session<'_> {
         let is_simulated = header.simulation.is_some();
         let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
         let warnings = before_measuring(&header.machine, &header.environment, &overrides);
-        let progress = Progress::new();
+        let budget = record.inputs().budget_ns.map(Duration::from_nanos);
+        let progress = Progress::new(budget);
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;
         let mut engine = Engine::new(executor, writer, interrupt, &mut watch, record);

@@ -40,6 +40,8 @@ fn plan(arguments: &FleetPlanArguments) -> anyhow::Result<ExitStatus> {
     };
     let program = match &arguments.program {
         Some(program) => program.clone(),
+        // That of the image, found by its name.
+        None if arguments.engine == Engine::Kubernetes => "nearfar".into(),
         None => std::env::current_exe()?.display().to_string(),
     };
     let FleetPlanArguments { image, claim, engine, .. } = arguments;

@@ -18,6 +18,8 @@ pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     command.build();
     match folder {
         Some(folder) => {
+            let failed = || format!("cannot make the folder {}", folder.display());
+            std::fs::create_dir_all(folder).with_context(failed)?;
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
             for command in shown
                 .flat_map(|of| std::iter::once(of).chain(of.get_subcommands()))

@@ -9,7 +9,7 @@ use nearfar_document::{
     placements_over_two_memories, predicted_streams, printable, program_at_placements,
     programs_below_roofs, splits_of_processes,
 };
-use nearfar_machine::TheoreticalMaximum;
+use nearfar_machine::{Binding, TheoreticalMaximum};
 use nearfar_model::{
     AccessPrediction, Beside, Change, ClassAlphas, CurveQuestion, DeviceClasses, DevicePair,
     Inapplicable, IntensityKind, OverlapBounds, ProgramPoint, ProgramQuestion, ProgramShares,
@@ -123,7 +123,10 @@ fn of_streams(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let waiting = Waiting::new("fitting the model", None);
     let model = flow(&RecordFigures::new(&record)).map_err(no_model("flow"))?;
     drop(waiting);
-    let prediction = model.predict(&record.header.machine, &arguments.stream)?;
+    let machine = &record.header.machine;
+    let streams: Vec<Binding> =
+        arguments.stream.iter().map(|stream| stream.binding(machine)).collect();
+    let prediction = model.predict(machine, &streams)?;
     tell(arguments, &record, ("nearfar.predict-flow/2", prediction), predicted_streams)
 }
 

@@ -36,13 +36,10 @@ const QUESTIONS: [&str; 10] = [
     "topo RECORD --export-xml TOPOLOGY",
 ];
 
-/// Commands that measure, in what an answer prints: between backticks, or behind an arrow. They may
-/// break over lines.
+/// Commands that measure, in what an answer prints: each on a line of its own.
 fn commands(said: &str) -> Vec<String> {
-    let words: Vec<&str> = said.split_whitespace().collect();
-    let said = words.join(" ");
-    let quoted = said.split('`').skip(1).step_by(2).map(String::from);
-    quoted.filter(|it| it.starts_with("nearfar characterize")).collect()
+    let lines = said.lines().filter(|line| line.starts_with(' ')).map(str::trim);
+    lines.filter(|line| line.starts_with("nearfar characterize")).map(String::from).collect()
 }
 
 fn answer(question: &str, record: &Path) -> (bool, String) {

@@ -1,10 +1,14 @@
 //! The view of which memory node is best for copies to and from a device, or messages through a network adapter.
 
-use nearfar_advise::{DeviceAdvice, DevicePlace, DeviceTraffic, PRACTICAL};
+use nearfar_advise::{
+    DeviceAdvice, DevicePlace, DeviceTraffic, Launcher, PRACTICAL, launcher_form,
+};
+use nearfar_machine::{Binding, Machine, MemoryPolicy};
 use nearfar_record::{CaseSummary, Record};
 use nearfar_units::{Bytes, format_significant};
 use serde::Serialize;
 
+use super::advise_text::form_answer;
 use super::flow::percents;
 use super::origin::Origin;
 use crate::answer::{Answer, Part, Shown};
@@ -48,6 +52,17 @@ impl AdvisedDevice {
                 .map(|best| format!("nearfar run --placement local:{} -- COMMAND", best.node)),
             advice,
         }
+    }
+
+    /// The best place in a launcher's words: the CPUs of the fastest node and its memory.
+    pub fn launcher_answer(&self, machine: &Machine, launcher: Launcher) -> Answer {
+        let best = self.advice.places.first().filter(|_| self.command.is_some());
+        let Some(best) = best.and_then(|best| machine.node(best.node)) else {
+            return Answer::saying("# all memory nodes are as near: there is nothing to apply");
+        };
+        let cpus = machine.cpus_near(best).intersection(&machine.allowed_cpus);
+        let memory = MemoryPolicy::Preferred(best.os_index);
+        form_answer(&launcher_form(launcher, &[Binding { cpus, memory }], machine, None))
     }
 
     /// For people.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nearfar_advise::{
     AdvisingModel, Candidate, CandidateKind, LEAST_GAIN, LEAST_GAIN_WITHOUT_LOSS, Launcher,
-    MOST_TOLERANCE, Pattern, Room,
+    LauncherForm, MOST_TOLERANCE, Pattern, Room,
 };
 use nearfar_machine::MemoryPolicy;
 use nearfar_model::{FlowTrust, Inapplicable};
@@ -36,6 +36,16 @@ struct Row {
     /// The largest of its figures, GB/s.
     rate: f64,
     cells: BTreeMap<usize, String>,
+}
+
+/// A launcher's words, and what they cannot express as comments.
+pub(super) fn form_answer(form: &LauncherForm) -> Answer {
+    let texts = form.texts.iter().map(|text| Part::Lines(format!("{text}\n")));
+    let lacks = form.lacks.iter().map(|lack| {
+        let lines = folded(lack.split(' '), COMMAND_WIDTH);
+        Part::Lines(lines.iter().map(|line| format!("# {line}\n")).collect())
+    });
+    Answer::default().and_all(Shown::Always, texts.chain(lacks))
 }
 
 impl AdvisedPlacement {
@@ -98,13 +108,7 @@ impl AdvisedPlacement {
                 answer = answer.and(Shown::Always, Part::words("# ", "nothing to apply"));
                 continue;
             };
-            let lines = form.texts.iter().map(|text| Part::Lines(format!("{text}\n")));
-            answer = answer.and_all(Shown::Always, lines);
-            for lack in &form.lacks {
-                let lines = folded(lack.split(' '), COMMAND_WIDTH);
-                let lines: String = lines.iter().map(|line| format!("# {line}\n")).collect();
-                answer = answer.and(Shown::Always, Part::Lines(lines));
-            }
+            answer = answer.and_answer(form_answer(form));
         }
         answer
     }

@@ -178,7 +178,7 @@ mod tests {
         let first = "interleave:0-1: process 4711 (";
         assert!(said.starts_with(first) && !said.contains('\u{1b}'), "{said}");
         for words in [
-            "as asked: 8 GiB over nodes 0-1, shares off by 0.0% at most.",
+            "as asked: 8 GiB over nodes 0-1, shares off by 0.0%",
             "4 GiB moved at 1.95 GB/s (--rate 2.00 GB/s)",
             "2 threads given the placement's CPUs",
             "3 MiB stayed: other processes map it too",

@@ -29,7 +29,7 @@ pub fn process_list_answer(list: &ProcessList) -> Answer {
     }
     if list.far > 0 {
         let of = |shown, processes: &[ListedProcess]| {
-            let heading = Part::words("", "What mends them, `COMMAND` being their own:");
+            let heading = Part::words("", "What mends them, COMMAND being their own:");
             let parts = processes.iter().flat_map(move |it| mending(it, shown == Shown::Full));
             std::iter::once(heading).chain(parts).map(move |part| (shown, part)).collect::<Vec<_>>()
         };
@@ -119,7 +119,7 @@ fn mending(process: &ListedProcess, all: bool) -> Vec<Part> {
     let Some(mending) = &process.mending else { return Vec::new() };
     let pid = format!("{:>7}  ", process.pid);
     let now = match (&mending.now, mending.needs_package, &mending.not_now) {
-        (Some(command), Some(package), _) => format!("`{command}`, of the package {package}"),
+        (Some(command), Some(package), _) => format!("`{command}` of the package {package}"),
         (Some(command), None, _) => format!("`{command}`"),
         (None, _, why) => format!("nothing: {}", why.as_deref().unwrap_or("not known")),
     };
@@ -260,7 +260,7 @@ mod tests {
         let full = answer.text(Room { width: 80, full: true });
         assert!(full.contains("1: 96 %, 0: 3 %, 7: 1 %") && !full.contains("% .."), "{full}");
         for pid in 4_000_001..=4_000_100 {
-            assert!(full.contains(&format!("`taskset -a -c -p 0-3 {pid}`")), "{pid}: {full}");
+            assert!(full.contains(&format!("taskset -a -c -p 0-3 {pid}\n")), "{pid}: {full}");
         }
         assert!(!full.contains('\u{1b}') && full.contains("--input x y, 3 threads"), "{full}");
         for said in ["31 processes of other users", "4 processes with 9 GiB", "1200 processes"] {

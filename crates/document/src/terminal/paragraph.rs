@@ -3,19 +3,88 @@
 /// Longer lines are hard to read.
 const LONGEST: usize = 100;
 
+/// How far a command stands behind the text around it.
+const COMMAND_INDENT: usize = 4;
+
 /// The words of a text in lines of at most `width` characters, the first one behind
 /// `first`, the others behind this many spaces. A longer word has a line of its own. Code, which
-/// stands between two backticks, is not divided where a line holds it.
+/// stands between two backticks, is not divided where a line holds it; a command has a line of its own, whole
+/// and without backticks, which a shell would obey.
 pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let indent = first.chars().count();
     let room = width.min(LONGEST).saturating_sub(indent).max(1);
     let mut paragraph = String::new();
-    for (number, line) in folded(words(text, room), room).iter().enumerate() {
-        let start = if number == 0 { first.into() } else { " ".repeat(indent) };
+    let mut add = |line: &str| {
+        let start = if paragraph.is_empty() { first.into() } else { " ".repeat(indent) };
         paragraph += format!("{start}{line}").trim_end();
         paragraph.push('\n');
+    };
+    let pieces = pieces(text);
+    for (number, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Words(text) => folded(words(text, room), room).iter().for_each(|line| add(line)),
+            Piece::Command(command) => {
+                if number == 0 && !first.trim().is_empty() {
+                    add("");
+                }
+                add(&format!("{}{command}", " ".repeat(COMMAND_INDENT)));
+            }
+        }
     }
     paragraph
+}
+
+/// A text whose commands have lines of their own, and that is not divided else.
+pub fn with_bare_commands(text: &str) -> String {
+    let lines: Vec<String> = pieces(text)
+        .into_iter()
+        .map(|piece| match piece {
+            Piece::Words(words) => words.into(),
+            Piece::Command(command) => format!("{}{command}", " ".repeat(COMMAND_INDENT)),
+        })
+        .collect();
+    lines.join("\n")
+}
+
+enum Piece<'a> {
+    Words(&'a str),
+    Command(&'a str),
+}
+
+/// Words and the commands between them: code that begins with a program's name and has more words.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut left, mut searched) = (text, 0);
+    while let Some(begin) = left[searched..].find('`').map(|at| searched + at) {
+        let Some(length) = left[begin + 1..].find('`') else { break };
+        let (code, rest) = (&left[begin + 1..begin + 1 + length], &left[begin + length + 2..]);
+        if !is_command(code) {
+            searched = begin + length + 2;
+            continue;
+        }
+        let before = left[..begin].trim_end();
+        // Parentheses and marks around it would stand alone.
+        let is_enclosed = before.ends_with('(') && rest.starts_with(')');
+        let before = if is_enclosed { before[..before.len() - 1].trim_end() } else { before };
+        if !before.is_empty() {
+            pieces.push(Piece::Words(before));
+        }
+        pieces.push(Piece::Command(code));
+        let rest = if is_enclosed { &rest[1..] } else { rest };
+        (left, searched) = (rest.trim_start_matches([',', ';', '.', ':', ' ']), 0);
+    }
+    if !left.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Words(left));
+    }
+    pieces
+}
+
+fn is_command(code: &str) -> bool {
+    let is_name = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    code.split_once(' ').is_some_and(|(program, _)| is_name(program))
 }
 
 /// Words, and code of at most `room` characters as one.
@@ -66,9 +135,22 @@ mod tests {
 
     #[test]
     fn code_is_not_divided() {
-        let (words, code) = ("word ".repeat(14), "`a command with blanks`");
+        let (words, code) = ("word ".repeat(14), "`A = some code with blanks`");
         let text = paragraph(WIDTH, "", &format!("{words}{code} and more"));
         assert_eq!(text, format!("{}\n{code} and more\n", words.trim()));
+    }
+
+    /// What is to be typed can be pasted: backticks would be obeyed by a shell, and a line's end too.
+    #[test]
+    fn commands_stand_bare_on_lines_of_their_own() {
+        let long = format!("nearfar characterize --append {} --only mixes", "r".repeat(60));
+        let text = paragraph(WIDTH, "note: ", &format!("no mixes; `{long}` adds them"));
+        assert_eq!(text, format!("note: no mixes;\n          {long}\n      adds them\n"));
+        let text = paragraph(WIDTH, "", "disturbed (`nearfar show r --remarks`). Then `--full`");
+        assert_eq!(text, "disturbed\n    nearfar show r --remarks\nThen `--full`\n");
+        assert_eq!(paragraph(WIDTH, "now  ", "`taskset -p 1`"), "now\n         taskset -p 1\n");
+        assert_eq!(with_bare_commands("try `nearfar ps --all`."), "try\n    nearfar ps --all");
+        assert_eq!(with_bare_commands("one ` and `two"), "one ` and `two");
     }
 
     #[test]
