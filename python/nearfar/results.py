@@ -300,6 +300,8 @@ class ClassesModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     group_by: GroupBy
     """How CPUs were grouped."""
     kernels: list[str]
@@ -660,6 +662,8 @@ class LatencyModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     factors: list[NumaFactor]
     """Each initiator on each node, in this order."""
     span: LatencyOutcome2
@@ -1173,6 +1177,8 @@ class ExchangeModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     pairs: list[HandOverFigures]
     """Pairs of CPUs, by both, node and way."""
     levels: list[ExchangeLevel]
@@ -1471,6 +1477,8 @@ class SharingModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     grids: list[SharedGrid]
     """Grids with laws, by node, initiators, kernel and variant."""
     unfitted: list[UnfittedGrid]
@@ -1808,6 +1816,8 @@ class RooflineModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     charts: list[Chart]
     """A chart for each initiator that has roofs."""
     commands: RoofCommands
@@ -2150,6 +2160,8 @@ class HybridModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     bounds: OverlapBounds
     """Between which limits overlaps were fitted."""
     pairs: list[HybridPair]
@@ -2392,6 +2404,8 @@ class DistributionModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     kernels: list[KernelDistribution]
     """By kernel, in the order of the plan."""
     enough_runs: int
@@ -2615,6 +2629,8 @@ class FlowModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     kernel: str
     """Its name; that of the first is the one that capacities are of."""
     variant: str
@@ -2796,6 +2812,8 @@ class StrategyModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     costs: LineCosts
     """What a line costs by where it lies."""
     parameters: tuple[Parameter, Parameter, Parameter, Parameter, Parameter, Parameter]
@@ -3026,6 +3044,8 @@ class DevicesModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     class_span: float
     """A class spans at most this fraction of its maximum, and what noise explains."""
     devices: dict[str, str]
@@ -3226,6 +3246,8 @@ class NetworkModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     peer: Optional[str]
     """The other machine, as it was named."""
     adapter: Optional[NetworkAdapter]
@@ -3375,6 +3397,8 @@ class WorkloadsModel(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     placed: list[PlacedWorkload]
     """By the threads of one initiator on one node after the other, those first that lose most on the node that is worst for them; then those without a ratio."""
     strategies: list[WorkloadStrategies]
@@ -3646,6 +3670,8 @@ class AdvisedPlacement(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     demand: Demand
     profile: Optional[AdviceProfile]
     """The profile that a part of it is from; null where none was given."""
@@ -3696,6 +3722,8 @@ class AdvisedDevice(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     device_name: Optional[str]
     """The device's name, or null."""
     is_loopback: bool
@@ -3928,6 +3956,8 @@ class Origin:
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
 
 
 @dataclass(frozen=True)
@@ -4151,6 +4181,8 @@ class PredictedProcesses(Answer):
     host: Optional[str] = None
     is_disturbed: Optional[bool] = None
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: Optional[bool] = None
+    """Whether working sets were not shown to be beyond the caches."""
     sealing: Optional[Seals] = None
     """Whether the record is as it was written."""
     started: Optional[str] = None
@@ -4486,6 +4518,8 @@ class PlacedPrograms(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     load_share: Optional[float]
     """Share of loads in the programs' bytes; null where it was not given."""
     points: list[PlacedProgram]
@@ -4580,6 +4614,8 @@ class PredictedProgram(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     program: str
     """The program."""
     ran_on: str
@@ -4697,6 +4733,8 @@ class PredictedStreams(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     kernel: str
     """Its name; that of the first is the one that capacities are of."""
     variant: str
@@ -4760,6 +4798,8 @@ class PredictedAccesses(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     read_share: float
     """Reads / all bytes that cross to the memory."""
     traffic_gb_per_s: float
@@ -4819,6 +4859,8 @@ class PredictedPlacements(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     pairs: list[HybridPairAnswer]
     """For each initiator with two memories."""
 
@@ -4898,6 +4940,8 @@ class ChangedMachine(Answer):
     """Whether the record is as it was written."""
     is_disturbed: bool
     """Whether something disturbed at least half of the samples: figures can then be of disturbed ones alone."""
+    may_contain_cache: bool
+    """Whether working sets were not shown to be beyond the caches."""
     change: str
     """As it was asked: `channels=6`."""
     from_: str
