@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 /// The text with control characters (C0, DEL, C1), separators of lines and bidirectional
 /// overrides escaped: a label from a stranger's file can neither move the cursor, nor end the
@@ -39,6 +39,11 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
 struct PrintableJson;
 
 impl Formatter for PrintableJson {
+    /// Zero has no sign.
+    fn write_f64<W: Write + ?Sized>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        CompactFormatter.write_f64(out, value + 0.0)
+    }
+
     fn write_string_fragment<W: Write + ?Sized>(
         &mut self,
         out: &mut W,
@@ -62,6 +67,13 @@ mod tests {
         assert_eq!(printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\u{a}");
         assert_eq!(printable("\u{202e}x"), "\\u{202e}x");
         assert_eq!(printable("a\u{2028}b\u{2029}"), "a\\u{2028}b\\u{2029}");
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let mut json = Vec::new();
+        write_json(&mut json, &[-0.0, 0.0, -1.5]).unwrap();
+        assert_eq!(String::from_utf8(json).unwrap(), "[0.0,0.0,-1.5]\n");
     }
 
     #[test]

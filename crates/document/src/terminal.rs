@@ -106,9 +106,12 @@ fn table_text(table: &Table, width: usize) -> String {
             .collect::<String>()
 }
 
-/// The first rows of a table, without notes.
+/// The first rows of a table, without notes; why a cell is empty is said below it.
 fn bare_table_text(table: &Table, first_rows: usize, width: usize) -> String {
-    grid_text(table, first_rows, width, &mut Reasons::default()) + marks_text(table)
+    let mut reasons = Reasons::default();
+    let grid = grid_text(table, first_rows, width, &mut reasons);
+    let reasons = reasons.lines().map(|line| paragraph(width, " ", &printable(&line)));
+    grid + &reasons.collect::<String>() + marks_text(table)
 }
 
 fn marks_text(table: &Table) -> &'static str {

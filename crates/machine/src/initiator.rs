@@ -141,13 +141,20 @@ impl Machine {
         with_memory.into_iter().filter(|&node| distance(node) == least).collect()
     }
 
-    /// The node for the pages of an initiator's threads: its own, or if that has no memory the lowest of
-    /// the nearest ones, those first that this process may use; `None` on a machine without memory.
+    /// The node for the pages of an initiator's threads: its own, or if that has no memory, or none that this
+    /// process may use, the nearest that has; `None` on a machine without memory.
     pub fn home_memory(&self, initiator: &Initiator) -> Option<u32> {
-        let nearest = self.nearest_memory(initiator);
-        let usable = nearest.intersection(&self.allowed_nodes);
-        let nodes = if usable.is_empty() { nearest } else { usable };
-        initiator.cpu_node.filter(|&node| nodes.contains(node)).or(nodes.first())
+        let with_memory = self.nodes.iter().filter(|node| node.has_memory());
+        let (usable, others): (Vec<u32>, Vec<u32>) = with_memory
+            .map(|node| node.os_index)
+            .partition(|node| self.allowed_nodes.contains(*node));
+        let distance = |node: u32| initiator.cpu_node.and_then(|from| self.distance(from, node));
+        let farness = |node: &u32| {
+            let is_own = initiator.cpu_node == Some(*node);
+            let is_local = initiator.memory_nodes.contains(*node);
+            (!is_own, !is_local, distance(*node).unwrap_or(u64::MAX), *node)
+        };
+        usable.into_iter().min_by_key(farness).or(others.into_iter().min_by_key(farness))
     }
 
     /// The CPUs to which no memory is nearer than this node's; for a memory-only node that serves

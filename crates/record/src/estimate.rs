@@ -111,3 +111,22 @@ impl<T> From<Result<T, String>> for Outcome<T> {
         result.map_or_else(|unknown| Self::Unknown { unknown }, Self::Found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nearfar_units::BytesPerSecond;
+
+    use super::*;
+
+    /// Bounds of noisy figures can cross, and a sharper law's value can lie outside of them.
+    #[test]
+    fn intervals_are_in_order_and_hold_their_value() {
+        let ends = |value: f64, ends: (f64, f64)| {
+            let found = Estimate::<BytesPerSecond>::computed(value, ends, Vec::new());
+            found.interval.map(|ends| ends.map(|end| end.0))
+        };
+        assert_eq!(ends(10.1, (13.5, 7.57)), Some([7.57, 13.5]));
+        assert_eq!(ends(2.0, (3.0, 4.0)), Some([2.0, 4.0]));
+        assert_eq!(ends(2.0, (f64::NAN, 4.0)), None);
+    }
+}

@@ -51,7 +51,8 @@ pub(crate) fn split_number(text: &str) -> Result<(f64, &str), QuantityError> {
 /// A number in this many significant digits, without exponent: 12.3, 0.0451, 1234.
 pub fn format_significant(value: f64, digits: u32) -> String {
     if value == 0.0 || !value.is_finite() {
-        return format!("{value:.0}");
+        // Zero has no sign.
+        return format!("{:.0}", value + 0.0);
     }
     // The exponent is taken after rounding: 9.999 in three digits is 10.0, not 10.00.
     let digits = usize::try_from(digits.max(1)).unwrap_or(1);
@@ -73,6 +74,7 @@ mod tests {
             (0.04512, "0.0451"),
             (1234.0, "1234"),
             (0.0, "0"),
+            (-0.0, "0"),
             (-3.0, "-3.00"),
             (9.999, "10.0"),
             (0.9996, "1.00"),

@@ -39,7 +39,8 @@ pub(crate) fn significant(value: f64, digits: u32) -> String {
 /// A number to this many decimals, a half away from zero, without zeros at its end.
 pub(crate) fn rounded(value: f64, decimals: i32) -> String {
     let scale = 10_f64.powi(decimals);
-    ((value * scale).round() / scale).to_string()
+    // Zero has no sign.
+    ((value * scale).round() / scale + 0.0).to_string()
 }
 
 /// What tells computed figures from measured ones; `None` for the latter.

@@ -69,7 +69,7 @@ pub(super) fn advice(ranking: &SplitRanking) -> String {
     let expected = |split: &ProcessSplit| expectation(split, ranking.work);
     let words = |split: &ProcessSplit| split_words(split.near, split.far);
     let gain = ranking.gain.map_or_else(String::new, percent_words);
-    let others = as_good_words(ranking) + &unsure_words(&ranking.unsure);
+    let others = as_good_words(ranking) + &unsure_words(ranking);
     let better = format!("{} looks {gain} better, {}", words(best), expected(best));
     let what = match (ranking.verdict, &ranking.all_near) {
         (SplitVerdict::Gain, Some(near)) => format!(
@@ -83,7 +83,7 @@ pub(super) fn advice(ranking: &SplitRanking) -> String {
             "keep {}; expect {}. No other split looks better.{}",
             words(near),
             expected(near),
-            unsure_words(&ranking.unsure)
+            unsure_words(ranking)
         ),
         (SplitVerdict::WithinError, Some(near)) => format!(
             "keep {}; expect {}. {better}: within the error of both.",
@@ -115,19 +115,26 @@ fn as_good_words(ranking: &SplitRanking) -> String {
 }
 
 /// Which splits may be as good, or of many how many; empty where none may.
-fn unsure_words(splits: &[(u32, u32)]) -> String {
-    let words = |(near, far): &(u32, u32)| split_words(*near, *far);
-    match splits {
+fn unsure_words(ranking: &SplitRanking) -> String {
+    let is_measured = |(near, far): &&(u32, u32)| {
+        let mut splits = ranking.splits.iter();
+        splits.any(|split| {
+            (split.near, split.far) == (*near, *far) && split.support == Support::Measured
+        })
+    };
+    let (measured, unmeasured): (Vec<_>, Vec<_>) = ranking.unsure.iter().partition(is_measured);
+    let words = |splits: &[&(u32, u32)], lack: [&str; 2]| match splits {
         [] => String::new(),
-        [one] => format!(" {} is unmeasured and may do as well.", words(one)),
-        [one, other] => {
-            format!(" {} and {} are unmeasured and may do as well.", words(one), words(other))
-        }
-        many => {
-            let count = many.len();
-            format!(" {count} other splits are unmeasured and may do as well.")
-        }
-    }
+        [(near, far)] => format!(" {}{} may do as well.", split_words(*near, *far), lack[0]),
+        [(near, far), (other_near, other_far)] => format!(
+            " {} and {}{} may do as well.",
+            split_words(*near, *far),
+            split_words(*other_near, *other_far),
+            lack[1]
+        ),
+        many => format!(" {} other splits{} may do as well.", many.len(), lack[1]),
+    };
+    words(&measured, ["", ""]) + &words(&unmeasured, [" is unmeasured and", " are unmeasured and"])
 }
 
 /// Of named splits those whose figures nobody knows the error of: the law's is that of cells whose lone

@@ -7,7 +7,7 @@ use nearfar_model::{
 use nearfar_record::Estimate;
 use nearfar_units::{Nanoseconds, Ratio, format_significant};
 
-use super::figures::significant;
+use super::figures::{rounded, significant};
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::{Cell, Column, NS, Table, WORDS};
@@ -155,7 +155,7 @@ fn signed(ratio: &Estimate<Ratio>) -> String {
 /// In whole percent: the number, its lowest, its highest.
 fn percents(ratio: &Estimate<Ratio>) -> [String; 3] {
     let [low, high] = ratio.ends();
-    [ratio.value, low, high].map(|ratio| format!("{:.0}", ratio.0 * 100.0))
+    [ratio.value, low, high].map(|ratio| rounded(ratio.0 * 100.0, 0))
 }
 
 /// The answer in a sentence.
