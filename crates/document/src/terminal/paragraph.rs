@@ -14,7 +14,7 @@ pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let indent = first.chars().count();
     let room = width.min(LONGEST).saturating_sub(indent).max(1);
     let mut paragraph = String::new();
-    let mut add = |line: &str| {
+    let mut add = |line: &str, indent: usize| {
         let start = if paragraph.is_empty() { first.into() } else { " ".repeat(indent) };
         paragraph += format!("{start}{line}").trim_end();
         paragraph.push('\n');
@@ -22,12 +22,19 @@ pub(crate) fn paragraph(width: usize, first: &str, text: &str) -> String {
     let pieces = pieces(text);
     for (number, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Words(text) => folded(words(text, room), room).iter().for_each(|line| add(line)),
-            Piece::Command(command) => {
-                if number == 0 && !first.trim().is_empty() {
-                    add("");
+            Piece::Words(text) => {
+                for line in folded(words(text, room), room) {
+                    add(&with_bare_names(&line), indent);
                 }
-                add(&format!("{}{command}", " ".repeat(COMMAND_INDENT)));
+            }
+            Piece::Command(command) => {
+                if number == 0 {
+                    add("", indent);
+                }
+                // A long one begins farther to the left.
+                let hang = indent + COMMAND_INDENT;
+                let is_long = hang + command.chars().count() > width;
+                add(command, if is_long { COMMAND_INDENT / 2 } else { hang });
             }
         }
     }
@@ -39,39 +46,45 @@ pub fn with_bare_commands(text: &str) -> String {
     let lines: Vec<String> = pieces(text)
         .into_iter()
         .map(|piece| match piece {
-            Piece::Words(words) => words.into(),
+            Piece::Words(words) => with_bare_names(&words),
             Piece::Command(command) => format!("{}{command}", " ".repeat(COMMAND_INDENT)),
         })
         .collect();
     lines.join("\n")
 }
 
-enum Piece<'a> {
-    Words(&'a str),
-    Command(&'a str),
+enum Piece {
+    Words(String),
+    Command(String),
 }
 
 /// Words and the commands between them: code that begins with a program's name and has more words.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let (mut left, mut searched) = (text, 0);
+    let (mut left, mut searched) = (text.to_string(), 0);
     while let Some(begin) = left[searched..].find('`').map(|at| searched + at) {
         let Some(length) = left[begin + 1..].find('`') else { break };
-        let (code, rest) = (&left[begin + 1..begin + 1 + length], &left[begin + length + 2..]);
+        let (code, rest) =
+            (&left[begin + 1..begin + 1 + length], left[begin + length + 2..].to_string());
         if !is_command(code) {
             searched = begin + length + 2;
             continue;
         }
-        let before = left[..begin].trim_end();
+        let before = left[..begin].trim_end().to_string();
+        let before = before.as_str();
         // Parentheses and marks around it would stand alone.
-        let is_enclosed = before.ends_with('(') && rest.starts_with(')');
-        let before = if is_enclosed { before[..before.len() - 1].trim_end() } else { before };
+        let opened = before.strip_suffix('(');
+        let before = opened.unwrap_or(before).trim_end();
         if !before.is_empty() {
-            pieces.push(Piece::Words(before));
+            pieces.push(Piece::Words(before.into()));
         }
-        pieces.push(Piece::Command(code));
-        let rest = if is_enclosed { &rest[1..] } else { rest };
-        (left, searched) = (rest.trim_start_matches([',', ';', '.', ':', ' ']), 0);
+        pieces.push(Piece::Command(code.into()));
+        let rest = match opened {
+            Some(_) => rest.replacen(')', "", 1),
+            None => rest,
+        };
+        left = rest.trim_start_matches([',', ';', '.', ':', ' ']).into();
+        searched = 0;
     }
     if !left.is_empty() || pieces.is_empty() {
         pieces.push(Piece::Words(left));
@@ -79,12 +92,41 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// Whether code is to be typed as it stands: a program's name and at least two more words.
 fn is_command(code: &str) -> bool {
+    code.split(' ').count() > 2 && begins_with_program(code)
+}
+
+fn begins_with_program(code: &str) -> bool {
     let is_name = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_lowercase())
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     };
     code.split_once(' ').is_some_and(|(program, _)| is_name(program))
+}
+
+/// A line in which the names of commands, as `nearfar advise`, have no backticks.
+fn with_bare_names(line: &str) -> String {
+    let mut bare = String::new();
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once('`') {
+        bare += before;
+        rest = match behind.split_once('`') {
+            Some((code, behind)) if begins_with_program(code) => {
+                bare += code;
+                behind
+            }
+            Some((code, behind)) => {
+                bare += &format!("`{code}`");
+                behind
+            }
+            None => {
+                bare.push('`');
+                behind
+            }
+        };
+    }
+    bare + rest
 }
 
 /// Words, and code of at most `room` characters as one.
@@ -145,7 +187,10 @@ mod tests {
     fn commands_stand_bare_on_lines_of_their_own() {
         let long = format!("nearfar characterize --append {} --only mixes", "r".repeat(60));
         let text = paragraph(WIDTH, "note: ", &format!("no mixes; `{long}` adds them"));
-        assert_eq!(text, format!("note: no mixes;\n          {long}\n      adds them\n"));
+        assert_eq!(text, format!("note: no mixes;\n  {long}\n      adds them\n"));
+        let text =
+            paragraph(WIDTH, "", "lacking (`nearfar show r --full` says why). By `nearfar ps`");
+        assert_eq!(text, "lacking\n    nearfar show r --full\nsays why. By nearfar ps\n");
         let text = paragraph(WIDTH, "", "disturbed (`nearfar show r --remarks`). Then `--full`");
         assert_eq!(text, "disturbed\n    nearfar show r --remarks\nThen `--full`\n");
         assert_eq!(paragraph(WIDTH, "now  ", "`taskset -p 1`"), "now\n         taskset -p 1\n");
