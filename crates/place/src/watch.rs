@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, follow, mapping_shares,
+    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, follow, has_memory_nodes, mapping_shares,
     mappings_with_huge_pages, next_change, next_change_of, process_pages, task_state, tasks,
     thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
@@ -402,6 +402,9 @@ impl Watch {
     fn outcome(mut self, status: ExitStatus) -> Outcome {
         let took = self.begun.elapsed();
         let memory = self.census.kept().ok_or_else(|| match &self.blocked {
+            Some(_) if !has_memory_nodes(Path::new("/")) => {
+                "this kernel has no memory nodes, all memory is in one place".into()
+            }
             Some(refusal) => refusal.to_string(),
             None => {
                 "it ended before it could be looked at (--follow counts every process when it ends)"

@@ -141,13 +141,13 @@ pub struct Inputs {
     /// How many times the caches involved all arrays of a case on memory have together; each array has at
     /// least four times (STREAM's rule). Null: four times for all arrays, which is enough for simulated
     /// machines, or `working_set_bytes`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_multiple: Option<u32>,
     /// The same of the lines that a chase touches; null: twice.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chase_multiple: Option<u32>,
     /// By what the multiples were chosen; null where they were given.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_screen: Option<SizeScreen>,
     /// Shortest window of a sample.
     pub window_ns: u64,

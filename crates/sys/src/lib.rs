@@ -48,6 +48,7 @@ mod socket;
 mod startup;
 mod system_file;
 mod trace;
+mod unnamed_file;
 mod usage;
 mod valgrind;
 mod vma;
@@ -106,6 +107,7 @@ pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,
 };
+pub use unnamed_file::unnamed_file;
 pub use usage::{
     CpuWait, ThreadUsage, children_cpu_time, cpu_waits, peak_resident_bytes, steal_time,
     thread_usage,

@@ -459,7 +459,7 @@ fn finish(
     }
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),
-        None if outcome.refused > 0 => ExitStatus::Refused,
+        None if outcome.refused > 0 || record.samples.is_empty() => ExitStatus::Refused,
         None => ExitStatus::Done,
     })
 }

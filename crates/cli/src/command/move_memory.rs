@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nearfar_document::moved_process_answer;
 use nearfar_measure::Interrupt;
@@ -14,6 +15,11 @@ use crate::exit_status::ExitStatus;
 use crate::output;
 
 pub fn run(arguments: &MoveArguments) -> anyhow::Result<ExitStatus> {
+    if !nearfar_sys::has_memory_nodes(Path::new("/")) {
+        bail!(
+            "this kernel has no memory nodes: all memory is in one place, and nothing can be moved"
+        );
+    }
     let placement = &arguments.placement;
     let (deal, cpus) = match deal(placement)? {
         Ok(found) => found,

@@ -17,7 +17,7 @@ use nearfar_machine::{CpuSet, Machine, NodeSet};
 use nearfar_place::{
     InstanceEnd, NotLaunched, await_instances, await_signals, end_instances, launch,
 };
-use nearfar_sys::{AwaitedSignals, monotonic_ns};
+use nearfar_sys::AwaitedSignals;
 
 use super::near::NO_USABLE_NODE;
 use super::run::{AskedReport, status_number};
@@ -242,14 +242,7 @@ fn told(place: &Place, end: &InstanceEnd, report: &mut ReportFile) -> EndedInsta
 
 impl ReportFile {
     fn new() -> anyhow::Result<Self> {
-        let name = format!(".nearfar-{}-{}.run", std::process::id(), monotonic_ns());
-        let path = std::env::temp_dir().join(name);
-        let failed = || format!("cannot write to {}", path.display());
-        let mut options = File::options();
-        let file = options.read(true).write(true).create_new(true).open(&path);
-        let file = file.with_context(failed)?;
-        std::fs::remove_file(&path).with_context(failed)?;
-        Ok(Self(file))
+        Ok(Self(nearfar_sys::unnamed_file().context("cannot keep the reports of instances")?))
     }
 
     /// As another process opens it.

@@ -45,11 +45,11 @@ fn type_every_remedy(machine: &str, name: &str) {
     let mut typed: BTreeSet<String> = BTreeSet::new();
     loop {
         let told = done(&run(&mut in_folder(folder, &["model", "--full", name])));
-        // A command that is wider than the line goes on below it.
-        let code = told.split('`').skip(1).step_by(2);
-        let words = code.map(|code| code.split_whitespace().collect::<Vec<_>>().join(" "));
-        let remedies: Vec<String> =
-            words.filter(|it| it.starts_with("nearfar characterize --append ")).collect();
+        let lines = told.lines().map(str::trim);
+        let remedies: Vec<String> = lines
+            .filter(|line| line.starts_with("nearfar characterize --append "))
+            .map(String::from)
+            .collect();
         // What the noise leaves open between splits no full grid closes: that is told again.
         let is_last = |remedy: &String| remedy.ends_with("--suite full --only sharing");
         let (last, remedies): (Vec<String>, Vec<String>) =

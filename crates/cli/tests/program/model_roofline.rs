@@ -82,7 +82,7 @@ fn refuted_roofs_advise_nothing() {
     let at_local = Some(36.1 / 8.0);
     assert!(ask(&record, at_local).contains("its pages are as near as they can be"));
     slow_points(&mut record);
-    let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
+    let again = "nearfar characterize --simulate joe0 --suite standard --only roofs";
     let choices = ModelChoices::default();
     let fit = ModelKind::Roofline.fit(&RecordFigures::new(&record), &choices).unwrap();
     let text = flat(model_answer(&record, &fit.unwrap()).text(ALL));

@@ -47,6 +47,11 @@ pub(crate) fn health(figures: &RecordFigures<'_>) -> Health {
     let is_anything_fine = checks.iter().any(|check| check.standing == Standing::Fine);
     let remarks = known.len();
     let (standing, verdict) = match (wrong.len(), remarks) {
+        (0, _) if record.samples.is_empty() => {
+            let why = record.absent.first();
+            let why = why.map_or_else(String::new, |absent| format!(": {}", absent.reason.text));
+            (Standing::Unknown, format!("not known, nothing was measured{why}"))
+        }
         (0, 0) if is_even => (Standing::Fine, "nothing is wrong".into()),
         (0, 0) => (Standing::Unknown, "not known".into()),
         (0, _) if is_even => (Standing::Warning, "no part falls short".into()),

@@ -119,9 +119,13 @@ fn mending(process: &ListedProcess, all: bool) -> Vec<Part> {
     let Some(mending) = &process.mending else { return Vec::new() };
     let pid = format!("{:>7}  ", process.pid);
     let now = match (&mending.now, mending.needs_package, &mending.not_now) {
-        (Some(command), Some(package), _) => format!("`{command}` of the package {package}"),
-        (Some(command), None, _) => format!("`{command}`"),
-        (None, _, why) => format!("nothing: {}", why.as_deref().unwrap_or("not known")),
+        (Some(_), Some(package), _) => {
+            format!("now (of the package {package}), and at its next start:")
+        }
+        (Some(_), None, _) => "now, and at its next start:".into(),
+        (None, _, why) => {
+            format!("nothing now: {}; at its next start:", why.as_deref().unwrap_or("not known"))
+        }
     };
     let whose = all.then(|| {
         let command = excerpt_of(&process.command.join(" "), 400);
@@ -131,12 +135,10 @@ fn mending(process: &ListedProcess, all: bool) -> Vec<Part> {
         Part::words(pid.clone(), ran)
     });
     let first = if all { " ".repeat(pid.len()) } else { pid.clone() };
-    let next = format!("`{}`", mending.next_start);
-    let lines = [
-        Part::words(format!("{first}now         "), now),
-        Part::words(format!("{}next start  ", " ".repeat(pid.len())), next),
-    ];
-    whose.into_iter().chain(lines).collect()
+    let indent = " ".repeat(pid.len() + 2);
+    let commands = mending.now.iter().chain([&mending.next_start]);
+    let commands = commands.map(|command| Part::Lines(format!("{indent}{command}")));
+    whose.into_iter().chain([Part::words(first, now)]).chain(commands).collect()
 }
 
 fn by_node(list: &ProcessList) -> Table {
