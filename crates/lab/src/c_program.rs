@@ -11,6 +11,7 @@ use crate::host_program::call;
 const TOUCHER: &str = include_str!("../../../lab/programs/toucher.c");
 const LOAD: &str = include_str!("../../../lab/programs/load.c");
 const KEEPER: &str = include_str!("../../../lab/programs/keeper.c");
+const KINDS: &str = include_str!("../../../lab/programs/kinds.c");
 
 /// The programs by their names, and what the compiler is told for each.
 const PROGRAMS: [(&str, &[&str]); 3] = [
@@ -43,6 +44,14 @@ pub fn build_load(folder: &Path) -> anyhow::Result<PathBuf> {
 /// When there is no C compiler.
 pub fn build_keeper(folder: &Path) -> anyhow::Result<PathBuf> {
     compile(KEEPER, folder, "keeper", &["-pthread"])
+}
+
+/// Compiles the program that maps memory of one kind and says where it is, `kinds`, into a folder.
+///
+/// # Errors
+/// When `cc` fails.
+pub fn build_kinds(folder: &Path) -> anyhow::Result<PathBuf> {
+    compile(KINDS, folder, "kinds", &[])
 }
 
 fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> anyhow::Result<PathBuf> {

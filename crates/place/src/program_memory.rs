@@ -411,18 +411,18 @@ mod tests {
         };
         seen(&mut census, 1, own(1000, 0), 1);
         census.forget(1);
-        seen(&mut census, 2, own(950, 1), 2);
+        seen(&mut census, 2, own(995, 1), 2);
         census.keep_living(&[]);
         seen(&mut census, 3, own(10, 2), 3);
         let kept = census.kept.clone().unwrap();
-        assert_eq!((kept.memory, kept.at, kept.processes), (own(950, 1), at(2), 1));
-        census.count(4, own(950, 3));
+        assert_eq!((kept.memory, kept.at, kept.processes), (own(995, 1), at(2), 1));
+        census.count(4, own(985, 3));
         census.remember(CountMethod::AtEnd, at(4));
-        seen(&mut census, 4, own(940, 0), 5);
+        seen(&mut census, 4, own(980, 0), 5);
         let kept = census.kept().unwrap();
         assert_eq!(
             (kept.method, kept.memory.own),
-            (CountMethod::AtEnd, [(2, 10), (3, 950)].into())
+            (CountMethod::AtEnd, [(2, 10), (3, 985)].into())
         );
     }
 

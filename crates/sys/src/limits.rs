@@ -157,13 +157,15 @@ pub fn nodes_with_memory(root: &Path) -> Result<NodeSet, Refusal> {
 }
 
 /// Whether the kernel knows memory nodes. One that was built without (`CONFIG_NUMA`: WSL 2, User Mode Linux) has
-/// neither a folder of them nor a word of them in /proc/self/status; where that file is hidden it is not known.
+/// neither a folder of them beside that of CPUs nor a word of them in /proc/self/status; where these are hidden it
+/// is not known.
 pub fn has_memory_nodes(root: &Path) -> bool {
-    let is_silent = |line: Option<String>| line.is_none();
+    let is_there = |path: &str| below(root, path).exists();
     let is_masked = read_text(root, "proc/self/status").map_or(true, |status| status.is_empty());
     is_masked
-        || crate::system_file::below(root, "sys/devices/system/node").exists()
-        || !allowed_nodes_line(root).is_ok_and(is_silent)
+        || !is_there("sys/devices/system/cpu")
+        || is_there("sys/devices/system/node")
+        || !allowed_nodes_line(root).is_ok_and(|line| line.is_none())
 }
 
 /// What /proc/self/status says of the nodes that this process may use.
@@ -341,6 +343,21 @@ mod tests {
         assert!(usable_nodes(file_tree([]).path()).is_err());
         let silent = file_tree([("proc/self/status", "Name: x\n")]);
         assert!(usable_nodes(silent.path()).unwrap_err().to_string().contains("Mems_allowed_list"));
+    }
+
+    /// WSL 2 and User Mode Linux; gVisor, which names one node and shows none.
+    #[test]
+    fn kernels_and_sandboxes_without_nodes_have_one() {
+        let without = [("proc/self/status", "Name: x\n"), ("sys/devices/system/cpu/online", "0\n")];
+        let root = file_tree(without);
+        assert!(!has_memory_nodes(root.path()));
+        assert_eq!(usable_nodes(root.path()).unwrap(), NodeSet::single(0));
+        assert_eq!(nodes_with_memory(root.path()).unwrap(), NodeSet::single(0));
+        let sandbox = file_tree([("proc/self/status", "Name: x\nMems_allowed_list:\t0\n")]);
+        assert!(has_memory_nodes(sandbox.path()));
+        assert_eq!(usable_nodes(sandbox.path()).unwrap(), NodeSet::single(0));
+        let masked = file_tree([("proc/self/status", "Mems_allowed_list:\t0-1\n")]);
+        assert!(usable_nodes(masked.path()).is_err(), "which of both have memory?");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nearfar_machine::NodeSet;
 
-use crate::limits::usable_nodes;
+use crate::limits::{has_memory_nodes, usable_nodes};
 use crate::policy::allowed_nodes;
 use crate::refusal::Refusal;
 use crate::system_file::{below, read_text};
@@ -57,7 +57,9 @@ fn nodes_by(
     root: &Path,
     by_call: impl FnOnce() -> Result<NodeSet, Refusal>,
 ) -> Result<Option<NodeSet>, Refusal> {
-    if let Ok(nodes) = usable_nodes(root) {
+    if has_memory_nodes(root)
+        && let Ok(nodes) = usable_nodes(root)
+    {
         return Ok(Some(nodes));
     }
     // Each of these can only name too many.

@@ -28,6 +28,7 @@ mod sensitivity;
 mod shared_memory;
 mod table;
 mod turns;
+mod verdicts;
 mod wire;
 mod workloads;
 
@@ -37,7 +38,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Architecture, Ended, Flavour, Guest, GuestMachine, Kernel, Programs, build_keeper,
+    Architecture, Ended, Flavour, Guest, GuestMachine, Kernel, Programs, build_keeper, build_kinds,
     build_lab_program, build_load, build_touchers, find_kernel, guest_machines,
 };
 use nearfar_record::Absence;
@@ -53,11 +54,12 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
         let under_filter = build_lab_program("under_filter", nearfar)?;
         let folder = tempfile::tempdir().unwrap();
         let keeper = build_keeper(folder.path())?;
+        let kinds = build_kinds(folder.path())?;
         let touchers = build_touchers(folder.path())?;
         let load = build_load(folder.path())?;
         // What `nearfar ps` prints to be typed; busybox has a shorter taskset.
         let taskset = Path::new("/usr/bin/taskset");
-        let mut programs = vec![nearfar, taskset, &under_filter, &keeper, &load];
+        let mut programs = vec![nearfar, taskset, &under_filter, &keeper, &kinds, &load];
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)
     };

@@ -208,3 +208,23 @@ fn the_project_speaks_of_itself_alone() {
         }
     }
 }
+
+/// What a program's own types look like is nobody's to read.
+#[test]
+fn no_text_for_people_shows_types() {
+    let golden = root().join("crates/cli/tests/program/golden");
+    let shown = root().join("crates/document/tests/golden/show");
+    let files = [golden, shown].into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut read = 0;
+    for file in files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "txt"))
+    {
+        read += 1;
+        let text = fs::read_to_string(&file).unwrap();
+        for shape in ["Some(", "Errno {", "Os {", "None,", "Err(", "Ok("] {
+            assert!(!text.contains(shape), "{} shows '{shape}'", file.display());
+        }
+    }
+    assert!(read > 30, "{read}");
+}

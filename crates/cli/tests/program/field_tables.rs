@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::schema_text::required;
+use crate::schema_text::{fields, required};
 
 const BEGIN: &str = ": make docs -->\n";
 const END: &str = "<!-- end -->";
@@ -234,7 +234,7 @@ impl<'a> FieldTable<'a> {
 
     /// The rows of an object's fields, and below them of those within.
     fn add_fields(&mut self, path: &str, object: &'a Value) {
-        for name in required(object) {
+        for name in fields(object) {
             let field = &object["properties"][name];
             if field["const"].as_str().is_none_or(|word| !self.tags.contains(&word)) {
                 self.add_field(&joined(path, name), field, text(field, "description"));

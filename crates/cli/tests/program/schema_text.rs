@@ -64,7 +64,13 @@ fn written(value: &Value, order: &[&str], indent: usize) -> String {
     format!("{open}\n{pad}  {}\n{pad}{close}", lines.join(&format!(",\n{pad}  ")))
 }
 
-/// The names of an object's properties, in the order in which they are written: all of them are.
+/// The names of an object's properties: those that are always there first, in their order.
+pub fn fields(schema: &Value) -> impl Iterator<Item = &str> {
+    let all = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    required(schema).chain(all.filter(|name| !required(schema).any(|known| known == *name)))
+}
+
+/// Those that are always there, in the order in which they are written.
 pub fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }

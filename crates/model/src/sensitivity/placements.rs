@@ -122,8 +122,10 @@ fn usable_initiators(machine: &Machine) -> Vec<(u32, Option<u32>, CpuSet)> {
         .collect()
 }
 
-/// The node for an initiator's pages ([`Machine::home_memory`]); `None` if it may not be used.
+/// An initiator's own node, or the nearest memory of CPUs that have none; `None` where its own may not be used.
 pub fn local_node(machine: &Machine, initiator: u32) -> Option<u32> {
     let initiator = machine.initiators().into_iter().find(|own| own.index == initiator)?;
-    machine.home_memory(&initiator).filter(|&node| usable_nodes(machine).contains(node))
+    let is_nearest = |node: &u32| machine.nearest_memory(&initiator).contains(*node);
+    let home = machine.home_memory(&initiator).filter(is_nearest)?;
+    usable_nodes(machine).contains(home).then_some(home)
 }
