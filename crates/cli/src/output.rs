@@ -92,7 +92,7 @@ pub fn tell(answer: &Answer, full: bool) -> anyhow::Result<ExitStatus> {
 
 /// The same on standard error, where standard output is a program's.
 pub fn say_answer(answer: &Answer, full: bool) {
-    say(shown(answer, full).trim_end());
+    say_laid_out(shown(answer, full).trim_end());
 }
 
 fn shown(answer: &Answer, full: bool) -> String {
@@ -140,8 +140,13 @@ pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
     Ok(String::from_utf8(line)?)
 }
 
-/// Says something that is not a result, on standard error.
+/// Says a sentence that is not a result, on standard error, its commands bare.
 pub fn say(text: &str) {
+    say_laid_out(&nearfar_document::with_bare_commands(text));
+}
+
+/// Writes what is laid out already to standard error.
+pub fn say_laid_out(text: &str) {
     // Nothing is left to do when even standard error is gone.
     anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
 }
@@ -181,5 +186,5 @@ pub fn complain(error: &anyhow::Error) {
         .chain()
         .map(|cause| nearfar_document::printable(&cause.to_string()).into_owned())
         .collect();
-    say(&nearfar_document::with_bare_commands(&format!("nearfar: {}", causes.join(": "))));
+    say(&format!("nearfar: {}", causes.join(": ")));
 }

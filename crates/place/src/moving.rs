@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::CpuSet;
 use nearfar_sys::{
-    Errno, MovedPages, Refusal, listed_page_nodes, may_look_into, move_listed_pages,
-    process_identity, process_pages, swapped_bytes, task_state,
+    Errno, HUGE_PAGE_BYTES, MovedPages, Refusal, listed_page_nodes, mappings_with_huge_pages,
+    may_look_into, move_listed_pages, process_identity, process_pages, swapped_bytes, task_state,
 };
 
 use crate::file_list::{StayedPages, WhyStayed};
@@ -122,7 +122,11 @@ pub fn move_process(
         return Err(NotMoved::Ended(pid));
     }
     let mapped = process_pages(root, pid).unwrap_or_default();
-    let verdict = PlacementVerdict::new(&ProcessMemory::of(&mapped, None), &question.deal.shares);
+    let mut memory = ProcessMemory::of(&mapped, None);
+    if mappings_with_huge_pages(root, pid).is_ok_and(|found| !found.is_empty()) {
+        memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
+    }
+    let verdict = PlacementVerdict::new(&memory, &question.deal.shares);
     let verdict = verdict.filter(|_| undone.is_none());
     let is_elsewhere = verdict.as_ref().is_some_and(|verdict| !verdict.is_as_asked);
     let with_files = (is_elsewhere && !question.files)

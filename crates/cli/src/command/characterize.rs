@@ -450,7 +450,7 @@ fn finish(
     let text =
         if arguments.json { output::json_line(&view)? } else { view.answer(record).text(room) };
     if to_stdout {
-        output::say(text.trim_end());
+        output::say_laid_out(text.trim_end());
     } else {
         output::print(&text).with_context(|| {
             let path = path.display().to_string();

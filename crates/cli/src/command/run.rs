@@ -64,7 +64,8 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
             Err(Ended::Unknown(error)) => Err(error),
         };
     }
-    if !arguments.quiet {
+    // A report has them at the end.
+    if !arguments.quiet && !told.has_bare_report {
         placed.notes.iter().for_each(|note| output::say(&format!("nearfar: {note}")));
     }
     let mut command = command_of(&arguments.command)?;
