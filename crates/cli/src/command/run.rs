@@ -65,7 +65,7 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
         };
     }
     // A report has them at the end.
-    if !arguments.quiet && !told.has_bare_report {
+    if !arguments.quiet && !matches!(arguments.report, Some(None)) {
         placed.notes.iter().for_each(|note| output::say(&format!("nearfar: {note}")));
     }
     let mut command = command_of(&arguments.command)?;
