@@ -10,8 +10,8 @@ use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::{SimulatedExecutor, with_devices};
 use nearfar_measure::{
-    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, now_utc,
-    screen_sizes, store_method,
+    DEFAULT_CACHE_MULTIPLE, Engine, Executor, HostLock, Interrupt, Outcome, Rates,
+    before_measuring, estimate, now_utc, screen_sizes, store_method,
 };
 use nearfar_record::{
     Absence, Appended, Executor as ExecutorKind, Experiment, Header, Inputs, Record, RecordWriter,
@@ -355,13 +355,23 @@ fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
     executor.look().map_err(|reason| anyhow::anyhow!("cannot measure here: {}", reason.text))
 }
 
+/// The record with the working sets that are expected of a machine at whose sizes nobody has looked yet.
+fn with_expected_sizes(record: &Record) -> Record {
+    let mut expected = record.clone();
+    let (header, is_new) = (&mut expected.header, record.is_new());
+    if is_new && header.simulation.is_none() && header.inputs.working_set_bytes.is_none() {
+        header.inputs.cache_multiple.get_or_insert(DEFAULT_CACHE_MULTIPLE);
+    }
+    expected
+}
+
 fn dry_run(
     arguments: &CharacterizeArguments,
     record: Record,
     executor: &mut dyn Executor,
 ) -> anyhow::Result<ExitStatus> {
     let rates = look(executor)?;
-    let estimate = estimate(&record, &executor.variants(), rates);
+    let estimate = estimate(&with_expected_sizes(&record), &executor.variants(), rates);
     let view = DryRun {
         schema: "nearfar.dry-run/1",
         executor: record.header.executor,
@@ -390,7 +400,7 @@ fn check_budget(
     executor: &mut dyn Executor,
 ) -> anyhow::Result<Rates> {
     let rates = look(executor)?;
-    let estimate = estimate(record, &executor.variants(), rates);
+    let estimate = estimate(&with_expected_sizes(record), &executor.variants(), rates);
     let (cases, least) = (estimate.case_ids.len(), estimate.least);
     if record.is_new() && budget < least {
         let clock = match record.header.executor {

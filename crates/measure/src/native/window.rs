@@ -88,9 +88,8 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Windows on memory are long enough for twice the caches involved, or half the working set where these
-    /// are not known. A chase moves next to nothing: it counts for nothing here. What is not on memory
-    /// depends on the clock of the cores.
+    /// Windows on memory are long enough for twice the caches, or half the working set where these are not
+    /// known. A chase moves next to nothing. What is not on memory depends on the clock of the cores.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -100,11 +99,10 @@ impl Needs {
         // Streams that pause would take long for what they can all the same not find in a cache.
         let streams = case.actors.iter().filter_map(Actor::as_stream);
         let streams = streams.filter(|stream| stream.pause_cycles == 0);
-        let needed = |stream: &Stream| {
-            let part = stream.llc_multiple.map_or(0.5, |multiple| (2.0 / multiple).min(0.5));
-            part * stream.working_set_bytes as f64
-        };
-        let needed: f64 = streams.map(needed).sum();
+        let part =
+            |stream: &Stream| stream.llc_multiple.map_or(0.5, |times| (2.0 / times).min(0.5));
+        let needed: f64 =
+            streams.map(|stream| part(stream) * stream.working_set_bytes as f64).sum();
         let on_memory = case.is_on_memory();
         Self {
             threads: case.threads(),
