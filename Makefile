@@ -52,12 +52,13 @@ TIERS = guest tests documents host devices
 tests: ; $(CARGO_TEST)
 $(TIERS:%=stage-%): stage-%: ; @$(STAGE) $* $(MAKE) --no-print-directory $*
 
-outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; programs of class A, declared traffic; clusters; accuracy; AArch64
-	@scripts/install-packages build documents guest suites outer programs clusters arm64
+outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; kernels and sandboxes without memory nodes; programs of class A, declared traffic; clusters; accuracy; AArch64
+	@scripts/install-packages build documents guest suites outer programs clusters sandboxes arm64
 	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored --skip arm64::
+	@$(STAGE) sandboxes $(CARGO_TEST) --test containers sandboxes -- --ignored
 	@$(STAGE) documents $(CARGO_TEST) $(DOCUMENTS) -- --ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored

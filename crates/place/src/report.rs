@@ -79,7 +79,7 @@ pub struct ReportedMemory {
     pub verdict: Option<PlacementVerdict>,
     /// All that the processes map and that is in memory: own, shared and files of 1 MiB and more, bytes.
     pub mapped_bytes: u64,
-    /// The most of it that was counted at any moment, bytes.
+    /// The most that was counted at any moment, or that the kernel says a process had in memory, bytes.
     pub peak_bytes: u64,
     /// Pages of files that were changed, on nodes that the kernel does not tell, bytes.
     pub changed_file_bytes: u64,
@@ -284,6 +284,9 @@ impl RunReport {
     }
 }
 
+/// Libraries and the like that are not counted have about this many bytes in memory.
+const SMALL_FILES: u64 = 8 << 20;
+
 /// Files that are listed.
 const MOST_FILES: usize = 64;
 
@@ -291,6 +294,12 @@ const MOST_FILES: usize = 64;
 pub(crate) const TOLERANCE: f64 = 0.01;
 
 impl ReportedMemory {
+    /// Whether what was seen leaves out more than a tenth of what there was, small files aside.
+    pub fn is_partial(&self) -> bool {
+        let unseen = self.peak_bytes.saturating_sub(self.mapped_bytes);
+        unseen as f64 > 0.1 * self.peak_bytes as f64 && unseen > SMALL_FILES
+    }
+
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
         let ProgramMemory { method, at, processes, memory, peak_bytes } = memory;
         let achieved_shares = shares(&memory.own)?;
@@ -397,6 +406,22 @@ mod tests {
         let small = ProcessMemory { files: of_file("/lib/libc.so.6", 2), programs, ..own };
         let found = verdict(&small, &at_1);
         assert!(found.is_as_asked && !found.do_files_count, "{found:?}");
+    }
+
+    /// A look before a program had its memory speaks for a part.
+    #[test]
+    fn what_was_seen_of_a_program_can_be_a_part() {
+        let partial = |seen: u64, peak: u64| {
+            let memory = ProcessMemory { own: on(1, seen), ..ProcessMemory::default() };
+            let (method, at) = (CountMethod::Seen, Duration::ZERO);
+            let peak_bytes = peak * MIB;
+            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            ReportedMemory::of(seen, Some(&on(1, 1).into_keys().map(|node| (node, 1.0)).collect()))
+                .unwrap()
+                .is_partial()
+        };
+        assert!(partial(4, 154) && partial(100, 120));
+        assert!(!partial(154, 158) && !partial(1, 6) && !partial(100, 109));
     }
 
     /// 77 huge pages over 72 nodes.

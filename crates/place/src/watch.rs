@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, follow, has_memory_nodes, mapping_shares,
-    mappings_with_huge_pages, next_change, next_change_of, process_pages, task_state, tasks,
-    thread_cpu_ns, tracer_of, wait_to_be_followed,
+    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, children_peak_bytes, follow,
+    has_memory_nodes, mapping_shares, mappings_with_huge_pages, next_change, next_change_of,
+    process_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
 use crate::follow::Follower;
@@ -410,6 +410,12 @@ impl Watch {
                 "it ended before it could be looked at (--follow counts every process when it ends)"
                     .into()
             }
+        });
+        // Between two looks, and after the last, a program can have had more.
+        let peak = children_peak_bytes(Path::new("/"));
+        let memory = memory.map(|seen| ProgramMemory {
+            peak_bytes: seen.peak_bytes.max(peak.unwrap_or(0)),
+            ..seen
         });
         let mut notes = Vec::new();
         if let Some(refusal) = self.childless.filter(|_| memory.is_ok()) {

@@ -109,8 +109,8 @@ pub use trace::{
 };
 pub use unnamed_file::unnamed_file;
 pub use usage::{
-    CpuWait, ThreadUsage, children_cpu_time, cpu_waits, peak_resident_bytes, steal_time,
-    thread_usage,
+    CpuWait, ThreadUsage, children_cpu_time, children_peak_bytes, cpu_waits, peak_resident_bytes,
+    steal_time, thread_usage,
 };
 pub use valgrind::write_simulated_counts;
 pub use written_file::{WritableFile, is_same_file};

@@ -47,6 +47,16 @@ pub fn children_cpu_time() -> Result<Duration, Refusal> {
     Ok(time(usage.ru_utime) + time(usage.ru_stime))
 }
 
+/// The most memory that any child of this process, or of theirs, had present that has ended and was waited for,
+/// bytes; `None` where it is not known. A child begins with what this process has present, so that less than
+/// that says nothing (getrusage(2)).
+pub fn children_peak_bytes(root: &Path) -> Option<u64> {
+    let usage = usage_of("RUSAGE_CHILDREN", libc::RUSAGE_CHILDREN).ok()?;
+    let peak = u64::try_from(usage.ru_maxrss).ok()?.checked_mul(1024)?;
+    let own = peak_resident_bytes(root)?;
+    (peak > own.saturating_add(own / 4)).then_some(peak)
+}
+
 /// What kept a thread from a CPU since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuWait {

@@ -7,4 +7,5 @@ mod filters;
 mod limits;
 mod masks;
 mod run;
+mod sandboxes;
 mod support;

@@ -62,7 +62,9 @@ fn memory_words(report: &RunReport) -> String {
     let seen = describe_sighting(memory, report.seconds);
     match &memory.verdict {
         Some(verdict) => {
-            format!("{}; {seen}", describe_verdict(verdict, memory.asked_shares.as_ref()))
+            let found = describe_verdict(verdict, memory.asked_shares.as_ref());
+            let part = if memory.is_partial() { "a part alone was seen: " } else { "" };
+            format!("{part}{found}; {seen}")
         }
         None => {
             let shares = memory.achieved_shares.iter();
