@@ -1,11 +1,12 @@
 //! Looks the machine over before anything is measured (`nearfar doctor`).
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_record::{Check, Environment, Standing, Warning};
-use nearfar_sys::{Errno, Refusal};
+use nearfar_sys::{Errno, Refusal, has_memory_nodes};
 use nearfar_units::{Bytes, BytesPerSecond};
 
 use crate::native::LET_THREADS_START;
@@ -33,7 +34,7 @@ pub fn check_machine(
         }),
     );
     checks.extend(machine.notes.iter().map(|note| of_topology(Standing::Warning, note.clone())));
-    checks.extend(call_checks(machine, probes));
+    checks.extend(call_checks(machine, probes, has_memory_nodes(Path::new("/"))));
     checks.extend(fine_settings(environment, &warnings));
     checks.extend(warnings.into_iter().map(|warning| Check {
         remedy: Some(warning.remedy),
@@ -137,13 +138,19 @@ fn module_remedy(machine: &Machine) -> String {
     }
 }
 
-fn call_checks(machine: &Machine, probes: &[(&'static str, Result<(), Refusal>)]) -> Vec<Check> {
+/// What the calls do; one line where the kernel has no memory nodes. A filter can say of a call that it is not
+/// there, too.
+fn call_checks(
+    machine: &Machine,
+    probes: &[(&'static str, Result<(), Refusal>)],
+    has_nodes: bool,
+) -> Vec<Check> {
     let is_unknown =
         |result: &Result<(), Refusal>| result.as_ref().is_err_and(Refusal::is_unknown_call);
     let placing = probes.iter().filter(|(call, _)| PLACEMENT_CALLS.contains(call));
     let mut placing = placing.peekable();
     let has_no_nodes = placing.peek().is_some() && placing.all(|(_, result)| is_unknown(result));
-    if !has_no_nodes || machine.nodes.len() > 1 {
+    if has_nodes || !has_no_nodes {
         return probes.iter().map(|(call, result)| call_check(call, result, machine)).collect();
     }
     let finding = "this kernel was built without NUMA (CONFIG_NUMA): there is one memory node, and nothing to \
@@ -215,12 +222,13 @@ mod tests {
         };
         let mut probes: Vec<_> = PLACEMENT_CALLS.map(|call| failed(call, 38)).into();
         probes.push(failed("mincore and get_mempolicy", 38));
-        let checks = call_checks(&machine, &probes);
+        let checks = call_checks(&machine, &probes, false);
         let [only] = checks.as_slice() else { panic!("{checks:?}") };
         assert!(only.finding.contains("built without NUMA"), "{only:?}");
+        assert_eq!(call_checks(&machine, &probes, true).len(), 4, "a filter says so of them");
         probes[0].1 = Ok(());
-        assert_eq!(call_checks(&machine, &probes).len(), 4, "a filter forbids the others");
-        let weighted = call_checks(&machine, &[failed("mbind(weighted-interleave)", 22)]);
+        assert_eq!(call_checks(&machine, &probes, false).len(), 4, "a filter forbids the others");
+        let weighted = call_checks(&machine, &[failed("mbind(weighted-interleave)", 22)], true);
         assert_eq!(weighted[0].standing, Standing::Fine, "{weighted:?}");
     }
 
