@@ -10,19 +10,33 @@ use nearfar_sys::{AwaitedSignals, Refusal, send_signal, stop_self, task_state};
 pub(crate) const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// The signals by which people and systems end programs.
-const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+const ENDING: [i32; 5] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGABRT, libc::SIGTERM];
 
-/// All that one process can send another, but what cannot be caught, what tells of faults, and what
-/// children and limits of this process bring about.
+/// All that one process can send another, but what cannot be caught and what children bring about. A fault of this
+/// process itself ends it, whether its signal waits or not.
 fn handed_on() -> impl Iterator<Item = i32> {
     let named = [
         libc::SIGHUP,
         libc::SIGINT,
         libc::SIGQUIT,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGABRT,
+        libc::SIGBUS,
+        libc::SIGFPE,
         libc::SIGUSR1,
+        libc::SIGSEGV,
         libc::SIGUSR2,
+        libc::SIGPIPE,
         libc::SIGALRM,
         libc::SIGTERM,
+        libc::SIGSTKFLT,
+        libc::SIGXCPU,
+        libc::SIGXFSZ,
+        libc::SIGVTALRM,
+        libc::SIGPROF,
+        libc::SIGSYS,
         libc::SIGCONT,
         libc::SIGURG,
         libc::SIGWINCH,

@@ -19,8 +19,8 @@ pub struct AwaitedSignals {
 pub struct ArrivedSignal {
     /// Its number.
     pub signal: i32,
-    /// Whether a process sent it (kill(2)), and not the kernel, as a terminal makes it do to all of
-    /// the foreground process group.
+    /// Whether another process sent it (kill(2)), and not the kernel, as a terminal makes it do to all of
+    /// the foreground process group, or a closed pipe and a limit, which seem sent by this process itself.
     pub is_sent: bool,
     /// Who sent it; of SIGCHLD the child or the followed thread to which something happened.
     pub from: u32,
@@ -60,7 +60,8 @@ impl AwaitedSignals {
         // SAFETY: the field lies within the live siginfo, and any bits are a number.
         let from = u32::try_from(unsafe { about.si_pid() }).unwrap_or(0);
         // Of those that processes send SI_USER is 0 and the others are negative.
-        Some(ArrivedSignal { signal, is_sent: about.si_code <= 0, from })
+        let is_sent = about.si_code <= 0 && from != std::process::id();
+        Some(ArrivedSignal { signal, is_sent, from })
     }
 }
 
@@ -208,7 +209,7 @@ mod tests {
             assert_eq!(sent, 0);
             let came = awaited.next(Duration::from_secs(10));
             let from = std::process::id();
-            let expected = ArrivedSignal { signal: libc::SIGURG, is_sent: true, from };
+            let expected = ArrivedSignal { signal: libc::SIGURG, is_sent: false, from };
             assert_eq!(came, Some(expected));
             assert_eq!(awaited.next(Duration::ZERO), None);
         })

@@ -313,7 +313,10 @@ fn a_mistyped_option_is_no_program() {
 #[test]
 fn signals_are_handed_on() {
     for way in ways() {
-        for signal in ["TERM", "USR2", "WINCH", "RTMIN"] {
+        for signal in [
+            "TERM", "USR2", "WINCH", "RTMIN", "ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "PIPE",
+            "STKFLT", "XCPU", "XFSZ", "VTALRM", "PROF", "SYS",
+        ] {
             let script =
                 format!("trap 'echo told; exit 4' {signal}; echo up; while :; do sleep 0.02; done");
             let mut command = start(way, &["bash", "-c", &script]);
