@@ -22,12 +22,13 @@ pub enum CountMethod {
 pub(crate) struct ProcessMemory {
     /// Its own, by node: heap, stacks, mappings without a file.
     pub own: BTreeMap<u32, u64>,
-    /// Pages of mapped files that it has changed for itself, on nodes that the kernel does not tell.
+    /// Pages of mapped files that it has changed for itself, and those that the kernel does not tell from them,
+    /// on nodes that it does not tell.
     pub changed_file_bytes: u64,
     /// What it maps of shared memory, by what that is and by node.
     pub shared: BTreeMap<SharedKind, BTreeMap<u32, u64>>,
     /// What is in memory of files that it maps, by path and by node, without pages that it has changed; small
-    /// ones are left out, and mappings of which nobody knows on which node it has changed some.
+    /// ones are left out.
     pub files: BTreeMap<String, BTreeMap<u32, u64>>,
     /// Those of these that it also maps to be executed: its program and libraries.
     pub programs: BTreeSet<String>,
@@ -91,18 +92,18 @@ impl ProcessMemory {
             }
             let is_own = match mapping.kind {
                 MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => true,
-                // Of a file's pages on several nodes it is not told which ones were changed.
+                // Of a file's pages on several nodes it is not told which ones were changed: a node has at
+                // least those unchanged that exceed all changed ones.
                 MappingKind::File => {
-                    let is_told =
-                        mapping.nodes.len() == 1 || mapping.own_pages == total(&mapping.nodes);
+                    let all = total(&mapping.nodes);
+                    let is_told = mapping.nodes.len() == 1 || mapping.own_pages == all;
+                    let kept = mapping.nodes.values().map(|n| n.saturating_sub(mapping.own_pages));
+                    let kept: u64 = kept.sum();
                     if !is_told {
-                        add(&mut memory.changed_file_bytes, bytes(mapping.own_pages));
+                        add(&mut memory.changed_file_bytes, bytes(all.saturating_sub(kept)));
                     }
-                    // Of one node the rest is the file's; of several nobody knows which pages are.
-                    let is_rest_known = mapping.own_pages == 0 || mapping.nodes.len() == 1;
-                    let rest = total(&mapping.nodes).saturating_sub(mapping.own_pages);
-                    if let Some(file) = mapping.file.as_ref().filter(|_| is_rest_known)
-                        && bytes(rest) >= LEAST_FILE_BYTES
+                    if let Some(file) = mapping.file.as_ref()
+                        && bytes(kept) >= LEAST_FILE_BYTES
                     {
                         let of_file = memory.files.entry(file.clone()).or_default();
                         for (&node, &pages) in &mapping.nodes {
@@ -342,10 +343,29 @@ mod tests {
         let large = 2 << 20;
         let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
         assert_eq!(memory.own, own.into());
-        assert_eq!(memory.changed_file_bytes, 4 << 12);
+        assert_eq!(memory.changed_file_bytes, 8 << 12, "of 9 pages of libc one is surely on node 1");
         let shared = [(0, 2 << 12), (2, 4 << 12)].into();
         assert_eq!(memory.shared, [(SharedKind::Posix, shared)].into());
         assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");
+    }
+
+    /// A private mapping of 200 MiB keeps the file's part when the program writes some pages elsewhere.
+    #[test]
+    fn a_file_that_was_changed_in_part_still_counts() {
+        let of = |counts: &str| {
+            let line = format!("1000 default file=/model {counts} kernelpagesize_kB=4\n");
+            ProcessMemory::of(&parse_process_pages(&line, "").unwrap(), None)
+        };
+        let on = |bytes: &[(u32, u64)]| bytes.iter().copied().collect::<BTreeMap<u32, u64>>();
+        let little = of("anon=1 N0=51199 N1=1");
+        assert_eq!(little.files["/model"], on(&[(0, 51198 << 12), (1, 0)]));
+        assert_eq!((little.changed_file_bytes, little.mapped_bytes()), (2 << 12, 200 << 20));
+        // Which half is whose is not told, but all of it is there.
+        let half = of("anon=25600 N0=25600 N1=25600");
+        assert_eq!((half.changed_file_bytes, half.files.len()), (200 << 20, 0));
+        let one_node = of("anon=25600 N0=51200");
+        assert_eq!(one_node.files["/model"], on(&[(0, 100 << 20)]));
+        assert_eq!((one_node.own, one_node.changed_file_bytes), (on(&[(0, 100 << 20)]), 0));
     }
 
     #[test]

@@ -81,7 +81,8 @@ pub struct ReportedMemory {
     pub mapped_bytes: u64,
     /// The most that was counted at any moment, or that the kernel says a process had in memory, bytes.
     pub peak_bytes: u64,
-    /// Pages of files that were changed, on nodes that the kernel does not tell, bytes.
+    /// Pages of files that were changed, and those that the kernel does not tell from them, on nodes that it does
+    /// not tell, bytes.
     pub changed_file_bytes: u64,
     /// Shared memory of all kinds, by node, bytes.
     pub shared_bytes_by_node: BTreeMap<u32, u64>,
@@ -294,9 +295,10 @@ const MOST_FILES: usize = 64;
 pub(crate) const TOLERANCE: f64 = 0.01;
 
 impl ReportedMemory {
-    /// Whether what was seen leaves out more than a tenth of what there was, small files aside.
+    /// Whether what is known to be on some node leaves out more than a tenth of what there was, small files aside.
     pub fn is_partial(&self) -> bool {
-        let unseen = self.peak_bytes.saturating_sub(self.mapped_bytes);
+        let placed = self.mapped_bytes.saturating_sub(self.changed_file_bytes);
+        let unseen = self.peak_bytes.saturating_sub(placed);
         unseen as f64 > 0.1 * self.peak_bytes as f64 && unseen > SMALL_FILES
     }
 
@@ -422,6 +424,27 @@ mod tests {
         };
         assert!(partial(4, 154) && partial(100, 120));
         assert!(!partial(154, 158) && !partial(1, 6) && !partial(100, 109));
+    }
+
+    /// One page that was written near the CPUs does not hide the file that is far from them.
+    #[test]
+    fn a_file_changed_in_part_decides_or_is_told_as_unseen() {
+        let reported = |counts: &str| {
+            let text = format!(
+                "1000 default heap anon=1024 N1=1024 kernelpagesize_kB=4\n\
+                 9000 default file=/data/model {counts} kernelpagesize_kB=4\n"
+            );
+            let mappings = nearfar_sys::parse_process_pages(&text, "").unwrap();
+            let memory = ProcessMemory::of(&mappings, None);
+            let peak_bytes = memory.mapped_bytes();
+            let (method, at) = (CountMethod::Seen, Duration::ZERO);
+            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            ReportedMemory::of(seen, Some(&[(1, 1.0)].into())).unwrap()
+        };
+        let little = reported("anon=1 N0=51199 N1=1");
+        assert!(!little.verdict.as_ref().unwrap().is_as_asked && !little.is_partial(), "{little:?}");
+        let half = reported("anon=25600 N0=25600 N1=25600");
+        assert!(half.is_partial(), "{half:?}");
     }
 
     /// 77 huge pages over 72 nodes.

@@ -151,7 +151,7 @@ fn parts(memory: &ReportedMemory) -> String {
     let mut said = count(memory.processes, "process");
     if memory.changed_file_bytes >= 1 << 20 {
         let bytes = Bytes(memory.changed_file_bytes);
-        said += &format!("; {bytes} of changed file pages, nodes not known");
+        said += &format!("; {bytes} of files, changed in part, on nodes not known");
     }
     if !memory.shared.is_empty() || !memory.files.is_empty() {
         let shared = memory.shared.iter().map(|it| (shared_words(it.kind), &it.bytes_by_node));
