@@ -343,7 +343,11 @@ mod tests {
         let large = 2 << 20;
         let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
         assert_eq!(memory.own, own.into());
-        assert_eq!(memory.changed_file_bytes, 8 << 12, "of 9 pages of libc one is surely on node 1");
+        assert_eq!(
+            memory.changed_file_bytes,
+            8 << 12,
+            "of 9 pages of libc one is surely on node 1"
+        );
         let shared = [(0, 2 << 12), (2, 4 << 12)].into();
         assert_eq!(memory.shared, [(SharedKind::Posix, shared)].into());
         assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");

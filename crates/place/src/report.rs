@@ -442,7 +442,10 @@ mod tests {
             ReportedMemory::of(seen, Some(&[(1, 1.0)].into())).unwrap()
         };
         let little = reported("anon=1 N0=51199 N1=1");
-        assert!(!little.verdict.as_ref().unwrap().is_as_asked && !little.is_partial(), "{little:?}");
+        assert!(
+            !little.verdict.as_ref().unwrap().is_as_asked && !little.is_partial(),
+            "{little:?}"
+        );
         let half = reported("anon=25600 N0=25600 N1=25600");
         assert!(half.is_partial(), "{half:?}");
     }

@@ -8,7 +8,9 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_kernels::{Mix, find};
 use nearfar_machine::{CpuGroup, CpuSet, GroupBy, Machine};
 use nearfar_measure::native::NativeExecutor;
-use nearfar_measure::{HostLock, Interrupt, Outcome, store_method, suite_inputs};
+use nearfar_measure::{
+    DEFAULT_CACHE_MULTIPLE, HostLock, Interrupt, Outcome, store_method, suite_inputs,
+};
 use nearfar_model::{FamilyLaw, home_family, measuring_command};
 use nearfar_place::{CommandExecutor, run_once};
 use nearfar_record::{
@@ -144,6 +146,8 @@ pub(super) fn measure(
     };
     let inputs = Inputs {
         experiments: vec![Experiment::Commands],
+        // Loads beside the programs are to be of memory: nobody looks for sizes here.
+        cache_multiple: Some(DEFAULT_CACHE_MULTIPLE),
         // A run takes as long as it takes.
         window_ns: 0,
         windows_per_round: 1,

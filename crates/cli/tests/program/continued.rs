@@ -180,6 +180,59 @@ fn a_record_of_another_system_is_not_added_to() {
 }
 
 #[test]
+fn a_record_keeps_its_multiple_of_the_caches() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let begun = ["--simulate", "joe0", "--only", "pairs", "--cache-multiple", "8"];
+    let path = simulated(folder, "r.jsonl", &begun);
+    let multiples = || -> Vec<Option<u32>> {
+        read(&path).all_inputs().map(|inputs| inputs.cache_multiple).collect()
+    };
+    assert_eq!(multiples(), [Some(8)]);
+    done(&run(&mut in_folder(folder, &["characterize", "--resume", "--out", "r.jsonl"])));
+    assert_eq!(multiples(), [Some(8)]);
+    let append = ["characterize", "--append", "r.jsonl", "--only", "exchange"];
+    done(&run(&mut in_folder(folder, &append)));
+    assert_eq!(multiples(), [Some(8); 2]);
+    let mut other = in_folder(folder, &append);
+    refuse(
+        other.args(["--cache-multiple", "16"]),
+        2,
+        &["--cache-multiple 8", "begin a new record"],
+    );
+}
+
+/// What was looked for before a record began is not looked for again.
+#[test]
+fn a_record_of_this_machine_keeps_the_sizes_that_were_screened() {
+    measuring(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let only = ["--only", "pairs", "--kernel", "load", "--window", "1ms", "--samples", "1"];
+        let measure = ["characterize", "--out", "r.jsonl"];
+        let kept = |command: &mut Command| {
+            let output = run(command);
+            assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
+            let record = read(&folder.join("r.jsonl"));
+            let inputs = record.all_inputs();
+            inputs
+                .map(|inputs| (inputs.cache_multiple, inputs.size_screen.clone()))
+                .collect::<Vec<_>>()
+        };
+        let begun = kept(in_folder(folder, &measure).args(only));
+        assert!(begun[0].0.is_some() && begun[0].1.is_some(), "{begun:?}");
+        assert_eq!(
+            kept(&mut in_folder(folder, &["characterize", "--resume", "--out", "r.jsonl"])),
+            begun
+        );
+        let append = ["characterize", "--append", "r.jsonl", "--only", "mixes"];
+        for (multiple, _) in kept(&mut in_folder(folder, &append)) {
+            assert_eq!(multiple, begun[0].0);
+        }
+    });
+}
+
+#[test]
 fn resuming_takes_the_arguments_that_the_record_was_begun_with() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::records::{asked, json};
-use crate::support::refuse;
+use crate::support::{refuse, run, text};
 
 /// A place in a command's JSON, what stands there, and how far off it may be.
 type Figure = (&'static str, f64, f64);
@@ -131,4 +131,69 @@ fn options_of_another_model_are_refused() {
     ] {
         refuse(&mut asked(&format!("model @sound {options}")), 2, &[says]);
     }
+}
+
+/// What no figure can be: an interval with its ends crossed or beside its value, a zero below zero.
+fn impossible(view: &Value, at: &str, found: &mut Vec<String>) {
+    match view {
+        Value::Number(number)
+            if number.as_f64().is_some_and(|value| value == 0.0 && value.is_sign_negative()) =>
+        {
+            found.push(format!("{at}: {number}"));
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                impossible(value, &format!("{at}/{index}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            let number = |value: Option<&Value>| value.and_then(Value::as_f64);
+            for (name, value) in fields {
+                let place = format!("{at}/{name}");
+                if name.starts_with("interval")
+                    && let (Some(low), Some(high)) = (number(value.get(0)), number(value.get(1)))
+                {
+                    let own = number(fields.get("value")).filter(|_| name == "interval");
+                    if low > high || own.is_some_and(|value| value < low || value > high) {
+                        found.push(format!("{place}: {value} of {own:?}"));
+                    }
+                }
+                impossible(value, &place, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_simulated_machine_has_figures_that_cannot_be() {
+    let crossed = serde_json::json!({"value": 1, "interval": [3, 2], "zero": [-0.0]});
+    let mut found = Vec::new();
+    impossible(&crossed, "", &mut found);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let mut intervals = 0;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    for machine in nearfar_flow::builtin_names() {
+        let words = format!("characterize --simulate {machine} --suite quick --force --out {path}");
+        let output = run(&mut asked(&words));
+        assert_eq!(output.status.code(), Some(0), "{machine}: {}", text(&output.stderr));
+        for command in ["show", "model", "advise", "doctor"] {
+            let output = run(asked(&format!("{command} {path}")).arg("--json"));
+            // A fault that doctor finds in the machine is 1.
+            assert!(
+                matches!(output.status.code(), Some(0 | 1)),
+                "{machine}: {}",
+                text(&output.stderr)
+            );
+            for view in serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>() {
+                let view = view.unwrap();
+                intervals += view.to_string().matches("\"interval\":[").count();
+                let mut found = Vec::new();
+                impossible(&view, "", &mut found);
+                assert!(found.is_empty(), "{machine}, {command}: {found:?}");
+            }
+        }
+    }
+    assert!(intervals > 1000, "{intervals} intervals");
 }

@@ -245,7 +245,12 @@ fn check_room(request: PoolRequest<'_>) -> Result<(), Reason> {
     if let Some(available) = available_memory(root)
         && needed + SPARE_BYTES > available
     {
-        return Err(no_room(needed, "the machine or the control group", available));
+        let needs = format!(
+            "{} ({} of it kept free for the system)",
+            Bytes(needed + SPARE_BYTES),
+            Bytes(SPARE_BYTES)
+        );
+        return Err(no_room(&needs, "the machine or the control group", available));
     }
     // Pages that find no free ones on their node go to another before the page cache gives some back;
     // where there is no other, it does.
@@ -258,19 +263,18 @@ fn check_room(request: PoolRequest<'_>) -> Result<(), Reason> {
     for (&node, &weight) in &weights {
         let share = needed / all * u64::from(weight);
         if let Some(free) = node_free_bytes(root, node).filter(|&free| share > free) {
-            return Err(no_room(share, &format!("node {node}"), free));
+            return Err(no_room(&Bytes(share).to_string(), &format!("node {node}"), free));
         }
     }
     Ok(())
 }
 
-fn no_room(needed: u64, place: &str, available: u64) -> Reason {
+fn no_room(needs: &str, place: &str, available: u64) -> Reason {
     Reason {
         code: ReasonCode::NoRoom,
         text: format!(
-            "the arrays need {}, {place} has {} free; free some (the page cache counts as used: echo 1 \
+            "the arrays need {needs}, {place} has {} free; free some (the page cache counts as used: echo 1 \
              >/proc/sys/vm/drop_caches) or give a smaller --working-set",
-            Bytes(needed),
             Bytes(available)
         ),
     }
