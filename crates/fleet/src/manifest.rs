@@ -1,6 +1,7 @@
 //! Who is expected in a run, written before it: a machine that never began leaves nothing else to be missed by.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use nearfar_units::{excerpt, excerpt_of};
@@ -13,6 +14,9 @@ use crate::summary::MOST_OF_ERROR;
 
 /// Name and version of the format.
 pub const MANIFEST_SCHEMA: &str = "nearfar.fleet-manifest/1";
+
+/// Of such a file: names of a million machines.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// What is expected in a run's folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +68,10 @@ impl Manifest {
     /// # Errors
     /// As [`Manifest::read`], or where it cannot be opened.
     pub fn read_at(path: &Path) -> Result<Option<Self>, ManifestError> {
-        match fs::read(path) {
-            Ok(bytes) => Self::read(&bytes).map(Some),
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Self::read(&bytes).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ManifestError::Invalid(error.to_string())),
         }

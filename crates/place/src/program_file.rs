@@ -12,8 +12,8 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use nearfar_record::{Better, CommandProgram, Metric};
@@ -25,7 +25,7 @@ use crate::metric_pattern::MetricPattern;
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct Programs {
     program: Vec<Program>,
 }
 
@@ -55,6 +55,9 @@ enum Words {
     List(Vec<String>),
 }
 
+/// Of such a file; no list of programs is longer.
+const MAX_BYTES: u64 = 1 << 20;
+
 /// Of what a parser says of a text, characters.
 const LONGEST_REASON: usize = 400;
 
@@ -77,8 +80,13 @@ pub enum ProgramFileError {
 /// When it cannot be read, or a program lacks its command or has a pattern that is none.
 pub fn read_programs(path: &Path) -> Result<Vec<CommandProgram>, ProgramFileError> {
     let shown = path.display().to_string();
-    let text = fs::read_to_string(path)
-        .map_err(|error| ProgramFileError::Unreadable { path: shown.clone(), error })?;
+    let unreadable = |error| ProgramFileError::Unreadable { path: shown.clone(), error };
+    let mut text = String::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(unreadable(io::Error::other("it is larger than 1 MiB")));
+    }
     parse_programs(&shown, &text)
 }
 
@@ -95,7 +103,7 @@ pub fn parse_programs(path: &str, text: &str) -> Result<Vec<CommandProgram>, Pro
             what: error.message().trim_end().to_string(),
         }
     };
-    let file: File = toml::from_str(text).map_err(syntax)?;
+    let file: Programs = toml::from_str(text).map_err(syntax)?;
     if file.program.is_empty() {
         return Err(ProgramFileError::Empty { path: path.into() });
     }
@@ -160,6 +168,12 @@ mod tests {
         assert_eq!(cg.environment["OMP_NUM_THREADS"], "8");
         assert_eq!((&*other.program, &other.arguments[..]), ("./a program", &["x y".into()][..]));
         assert!(other.metric.is_none() && other.must_print.is_none());
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let error = read_programs(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(error.contains("/dev/zero: it is larger than 1 MiB"), "{error}");
     }
 
     #[test]

@@ -12,6 +12,11 @@ pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// frames hold less.
 const MOST_KEPT: usize = 64 << 20;
 
+/// Text that a record may unpack to whatever its size, and beyond that how many times its size: records
+/// unpack to about 30 times.
+const FREE_TEXT: u64 = 64 << 20;
+const MAX_RATIO: u64 = 500;
+
 /// The text of frames.
 pub(crate) struct FrameReader<R: Read> {
     state: State<Counted<BufReader<R>>>,
@@ -21,6 +26,8 @@ pub(crate) struct FrameReader<R: Read> {
     text: Option<Vec<u8>>,
     /// The last byte of the text so far.
     last: Option<u8>,
+    /// Bytes of the text so far.
+    unpacked: u64,
 }
 
 enum State<R: BufRead> {
@@ -35,7 +42,13 @@ enum State<R: BufRead> {
 impl<R: Read> FrameReader<R> {
     pub fn new(input: R) -> Self {
         let input = Counted { input: BufReader::new(input), count: 0 };
-        Self { state: State::Between(input), whole: 0, text: Some(Vec::new()), last: None }
+        Self {
+            state: State::Between(input),
+            whole: 0,
+            text: Some(Vec::new()),
+            last: None,
+            unpacked: 0,
+        }
     }
 
     /// Whether the input ended within a frame.
@@ -94,6 +107,13 @@ impl<R: Read> Read for FrameReader<R> {
                     }
                     Ok(count) => {
                         self.keep(&out[..count]);
+                        self.unpacked += count as u64;
+                        let most = FREE_TEXT + decoder.get_ref().count * MAX_RATIO;
+                        if self.unpacked > most {
+                            let what =
+                                format!("they unpack to more than {MAX_RATIO} times their size");
+                            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                        }
                         self.state = State::Within(decoder);
                         return Ok(count);
                     }

@@ -175,4 +175,17 @@ pub struct Inputs {
     pub network: Option<NetworkInputs>,
 }
 
+impl Inputs {
+    /// Rounds at most, and runs, and windows of a round; the engine makes room for them.
+    pub const MAX_ROUNDS: u32 = 10_000;
+    /// A window at most, ns.
+    pub const MAX_WINDOW_NS: u64 = 60_000_000_000;
+    /// Of working sets that are asked for, bytes: every thread's slice of every array takes a page at least.
+    pub const MIN_WORKING_SET: u64 = 64 << 10;
+    /// What 52 bits address, bytes.
+    pub const MAX_WORKING_SET: u64 = 1 << 52;
+    /// Of the caches at most.
+    pub const MAX_MULTIPLE: u32 = 256;
+}
+
 words!(Suite, Executor);

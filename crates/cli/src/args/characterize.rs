@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use nearfar_machine::GroupBy;
 use nearfar_network::PeerName;
-use nearfar_record::{Experiment, Grid, Pages, Suite};
+use nearfar_record::{Experiment, Grid, Inputs, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
 use super::choice::{Choice, kernels_or_list, machines, one_of, variants};
@@ -137,7 +137,7 @@ pub struct CharacterizeArguments {
     #[arg(long, value_parser = parse_cache_multiple, value_name = "N", conflicts_with = "working_set")]
     pub cache_multiple: Option<u32>,
     /// Rounds of each case, one sample each, instead of measuring until the interval is narrow
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Inputs::MAX_ROUNDS)))]
     pub samples: Option<u32>,
     /// Runs of each case of scaling, each with fresh threads and memory that they touch first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -188,7 +188,7 @@ impl CharacterizeArguments {
 /// A window must hold many blocks, each with two readings of the clock.
 fn parse_window(text: &str) -> Result<Duration, String> {
     const SHORTEST: Duration = Duration::from_millis(1);
-    const LONGEST: Duration = Duration::from_secs(60);
+    const LONGEST: Duration = Duration::from_nanos(Inputs::MAX_WINDOW_NS);
     let window = parse_duration(text).map_err(|error| error.to_string())?;
     if (SHORTEST..=LONGEST).contains(&window) {
         Ok(window)
@@ -198,15 +198,17 @@ fn parse_window(text: &str) -> Result<Duration, String> {
 }
 
 fn parse_cache_multiple(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok();
+    let (number, multiples) = (text.parse().ok(), 4..=Inputs::MAX_MULTIPLE);
     let known =
-        number.filter(|number: &u32| number.is_power_of_two() && (4..=256).contains(number));
-    known.ok_or_else(|| "give a power of two from 4 to 256".into())
+        number.filter(|number: &u32| number.is_power_of_two() && multiples.contains(number));
+    known.ok_or_else(|| format!("give a power of two from 4 to {}", Inputs::MAX_MULTIPLE))
 }
 
-/// Every thread's slice of every array takes a page at least.
 fn parse_working_set(text: &str) -> Result<Bytes, String> {
-    const SMALLEST: Bytes = Bytes(64 << 10);
     let bytes: Bytes = text.parse().map_err(|error: QuantityError| error.to_string())?;
-    if bytes >= SMALLEST { Ok(bytes) } else { Err(format!("give at least {SMALLEST}")) }
+    let (smallest, largest) = (Bytes(Inputs::MIN_WORKING_SET), Bytes(Inputs::MAX_WORKING_SET));
+    if (smallest..=largest).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(format!("give from {smallest} to {largest}"))
 }

@@ -13,6 +13,7 @@ mod golden;
 mod kill;
 mod model_roofline;
 mod move_memory;
+mod mutated;
 mod mutilated;
 mod plugins;
 mod profile;

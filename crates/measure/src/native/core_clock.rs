@@ -22,7 +22,7 @@ pub(super) fn core_ghz(
     for _ in 0..LOOKS {
         let began = now()?;
         let Some(additions) = add_in_sequence(ADDITIONS) else { return Ok(None) };
-        let elapsed = (now()? - began).max(1);
+        let elapsed = now()?.saturating_sub(began).max(1);
         let ghz = additions as f64 / elapsed as f64;
         fastest = Some(fastest.map_or(ghz, |fastest| fastest.max(ghz)));
     }

@@ -82,7 +82,7 @@ fn fastest_look(mut side: Side<'_>, cpu: u32, until: Duration) -> Option<f64> {
             }
         }
         // Both hand it over once in this time.
-        let ns = (monotonic_ns() - began) as f64 / (2 * TIMES) as f64;
+        let ns = monotonic_ns().saturating_sub(began) as f64 / (2 * TIMES) as f64;
         if look > 1 {
             fastest = Some(fastest.map_or(ns, |fastest| fastest.min(ns)));
         }

@@ -46,8 +46,8 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
     let ended = monotonic_ns();
     let rate = |bytes: u64, ns: u64| bytes as f64 / (ns.max(1) as f64 / 1e9);
     Ok(Rates {
-        first_touch: rate(BYTES as u64, first_touched - started),
-        touch: rate(BYTES as u64, touched - first_touched),
-        stream: rate(stream.done(), ended - touched),
+        first_touch: rate(BYTES as u64, first_touched.saturating_sub(started)),
+        touch: rate(BYTES as u64, touched.saturating_sub(first_touched)),
+        stream: rate(stream.done(), ended.saturating_sub(touched)),
     })
 }

@@ -2,16 +2,11 @@
 
 use nearfar_machine::MemoryModule;
 
+use super::bounds::{check_date, check_environment, check_machine};
 use super::command::check_tried;
 use crate::command::CommandInputs;
 use crate::experiment::Experiment;
 use crate::header::{Executor, Header, Inputs};
-
-/// Far above what any suite asks for; the engine makes room for this many.
-const MOST_WINDOWS: u32 = 10_000;
-
-/// Ten times as many as a paper made.
-const MOST_RUNS: u32 = 10_000;
 
 /// Says what in a header cannot be.
 pub(crate) fn check_header(header: &Header) -> Result<(), String> {
@@ -22,6 +17,9 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     if header.fingerprint != header.machine.fingerprint() {
         return Err("the fingerprint is not that of the machine beside it".into());
     }
+    check_date(&header.started)?;
+    check_machine(&header.machine)?;
+    check_environment(&header.environment)?;
     check_inputs(&header.inputs)?;
     match (header.executor, &header.simulation) {
         (Executor::Native, Some(_)) => Err("a machine was measured, yet one is simulated".into()),
@@ -45,14 +43,33 @@ pub(super) fn check_added(begun_with: &Inputs, added: &Inputs) -> Result<(), Str
 }
 
 fn check_inputs(inputs: &Inputs) -> Result<(), String> {
-    if inputs.min_rounds == 0 || inputs.max_rounds < inputs.min_rounds {
+    let rounds = 1..=Inputs::MAX_ROUNDS;
+    if !rounds.contains(&inputs.min_rounds)
+        || !(inputs.min_rounds..=Inputs::MAX_ROUNDS).contains(&inputs.max_rounds)
+    {
         return Err(format!("{} to {} rounds", inputs.min_rounds, inputs.max_rounds));
     }
-    if inputs.windows_per_round == 0 || inputs.windows_per_round > MOST_WINDOWS {
+    if !rounds.contains(&inputs.windows_per_round) {
         return Err(format!("{} windows a round", inputs.windows_per_round));
     }
-    if inputs.runs == 0 || inputs.runs > MOST_RUNS {
+    if !rounds.contains(&inputs.runs) {
         return Err(format!("{} runs of a case of scaling", inputs.runs));
+    }
+    if inputs.window_ns > Inputs::MAX_WINDOW_NS {
+        return Err(format!("windows of {} ns", inputs.window_ns));
+    }
+    if !(inputs.target > 0.0 && inputs.target <= 1.0) {
+        return Err(format!("a target of {:e}", inputs.target));
+    }
+    let sizes = Inputs::MIN_WORKING_SET..=Inputs::MAX_WORKING_SET;
+    if let Some(bytes) = inputs.working_set_bytes.filter(|bytes| !sizes.contains(bytes)) {
+        return Err(format!("a working set of {bytes} bytes"));
+    }
+    let multiples = [inputs.cache_multiple, inputs.chase_multiple].into_iter().flatten();
+    let is_planned =
+        |multiple: &u32| multiple.is_power_of_two() && *multiple <= Inputs::MAX_MULTIPLE;
+    if let Some(multiple) = multiples.into_iter().find(|multiple| !is_planned(multiple)) {
+        return Err(format!("{multiple} times the caches"));
     }
     if let Some(commands) = &inputs.commands {
         check_commands(commands)?;

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use nearfar_machine::{CpuSet, NodeSet};
 
+use super::bounds::{MAX_NS, check_date, check_seconds};
 use super::case::check_case;
 use super::header::check_added;
 use super::sample::{check_sample, pass_bytes};
 use crate::absent::{Absence, Absent, ReasonCode};
 use crate::case::Case;
 use crate::header::{Executor, Header, Inputs};
-use crate::line::{Appended, Finished, Line, Resumed};
+use crate::line::{Appended, Finished, Line, Resumed, Warning};
 use crate::record::Record;
 use crate::sample::Sample;
 
@@ -28,6 +29,9 @@ pub struct History {
     cases: HashMap<String, (Case, usize)>,
     windows: HashSet<(String, u32, u32)>,
     next_sequence: u64,
+    /// Codes of the warnings so far.
+    warnings: HashSet<String>,
+    times_continued: usize,
     run: Run,
 }
 
@@ -61,6 +65,8 @@ impl History {
             cases: HashMap::new(),
             windows: HashSet::new(),
             next_sequence: 0,
+            warnings: HashSet::new(),
+            times_continued: 0,
             run: Run::default(),
         }
     }
@@ -74,6 +80,8 @@ impl History {
             (case.id.clone(), (case.clone(), record.addition_of_case(position)))
         };
         history.cases = cases.map(noted).collect();
+        history.warnings = record.warnings.iter().map(|warning| warning.code.clone()).collect();
+        history.times_continued = record.resumed.len() + history.inputs.len() - 1;
         history.windows = record.samples.iter().map(window_of).collect();
         history.next_sequence =
             record.samples.last().map_or(0, |sample| sample.sequence.saturating_add(1));
@@ -93,7 +101,7 @@ impl History {
             Line::Case(case) => self.case(header, case),
             Line::Sample(sample) => self.sample(header, sample),
             Line::Absent(absent) => self.absent(absent),
-            Line::Warning(_) => Ok(()),
+            Line::Warning(warning) => self.warning(warning),
             Line::Resumed(resumed) => self.resumed(resumed),
             Line::Appended(appended) => self.appended(appended),
             Line::Finished(finished) => self.finished(finished),
@@ -185,8 +193,31 @@ impl History {
         }
     }
 
+    /// Codes are few, and a reader keeps the last of each.
+    fn warning(&mut self, warning: &Warning) -> Result<(), String> {
+        const MAX_CODES: usize = 1000;
+        if !self.warnings.contains(&warning.code) {
+            self.warnings.insert(warning.code.clone());
+        }
+        if self.warnings.len() <= MAX_CODES {
+            return Ok(());
+        }
+        Err(format!("more than {MAX_CODES} kinds of warnings"))
+    }
+
+    fn continued(&mut self) -> Result<(), String> {
+        const MAX_TIMES: usize = 1000;
+        self.times_continued += 1;
+        if self.times_continued <= MAX_TIMES {
+            return Ok(());
+        }
+        Err(format!("a record that was continued more than {MAX_TIMES} times"))
+    }
+
     fn resumed(&mut self, resumed: &Resumed) -> Result<(), String> {
         self.run = Run::default();
+        check_date(&resumed.at)?;
+        self.continued()?;
         let there = self.windows.len() as u64;
         if resumed.samples != there {
             return Err(format!("continued with {} samples where {there} are", resumed.samples));
@@ -195,6 +226,8 @@ impl History {
     }
 
     fn appended(&mut self, appended: &Appended) -> Result<(), String> {
+        check_date(&appended.at)?;
+        self.continued()?;
         check_added(&self.inputs[0], &appended.inputs)?;
         self.inputs.push(appended.inputs.clone());
         Ok(())
@@ -202,9 +235,10 @@ impl History {
 
     fn finished(&mut self, finished: &Finished) -> Result<(), String> {
         self.run.finished = true;
+        check_date(&finished.at)?;
+        check_seconds(finished.seconds, "a run")?;
         let (opened, closed) = self.run.windows.unwrap_or_default();
         let windows = (closed - opened) as f64 / 1e9;
-        // Written so that a number of seconds that is none is caught as well.
         if finished.seconds + SECOND_SLACK >= windows {
             return Ok(());
         }
@@ -232,6 +266,9 @@ impl Run {
     /// Windows come one after the other.
     fn window(&mut self, sample: &Sample) -> Result<(), String> {
         let (open, close) = (sample.start_ns, sample.start_ns.saturating_add(sample.window_ns));
+        if close > MAX_NS {
+            return Err(format!("a window that closes at {close} ns"));
+        }
         let (first, last) = self.windows.unwrap_or((open, open));
         if open < last {
             return Err(format!(

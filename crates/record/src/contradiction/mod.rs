@@ -2,6 +2,7 @@
 //! header, whatever their seals say. The engine holds every line against the same rules
 //! before it is written.
 
+mod bounds;
 mod case;
 mod command;
 mod header;
