@@ -72,7 +72,7 @@ pub fn of_usage(mut error: clap::Error) -> ExitStatus {
 }
 
 /// The status of an error: 3 where the machine failed while measuring or has no room for
-/// what is written, else 2. A reader of standard output that has gone away is no error.
+/// what is written, else 2.
 pub fn of_error(error: &anyhow::Error) -> ExitStatus {
     let is_full = |cause: &io::Error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -83,12 +83,12 @@ pub fn of_error(error: &anyhow::Error) -> ExitStatus {
         return ExitStatus::Refused;
     }
     match error.downcast_ref::<WriteError>() {
-        Some(WriteError::Stdout(source)) if source.kind() == io::ErrorKind::BrokenPipe => {
-            ExitStatus::Done
-        }
-        Some(WriteError::Begin { .. } | WriteError::Append { .. } | WriteError::Stdout(_)) => {
-            ExitStatus::Refused
-        }
+        Some(
+            WriteError::Begin { .. }
+            | WriteError::Append { .. }
+            | WriteError::Pipe { .. }
+            | WriteError::Stdout(_),
+        ) => ExitStatus::Refused,
         _ => ExitStatus::WrongInput,
     }
 }

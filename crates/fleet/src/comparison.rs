@@ -430,7 +430,7 @@ impl FleetComparison {
         for (path, lines) in files {
             path.parent()
                 .map_or(Ok(()), fs::create_dir_all)
-                .and_then(|()| write_whole(&path, &lines, false))
+                .and_then(|()| write_whole(&path, &lines))
                 .map_err(|cause| FleetError::Verdict { path, cause })?;
         }
         Ok(())

@@ -91,6 +91,6 @@ impl Manifest {
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        write_whole(path, &text, true)
+        write_whole(path, &text)
     }
 }

@@ -18,6 +18,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use nearfar_machine::Fnv1a;
+use nearfar_sys::NewFile;
 
 use crate::machine_name::MachineName;
 use crate::summary::{MAX_SUMMARY_BYTES, MachineSummary, SummaryError};
@@ -188,7 +189,7 @@ impl Measurement {
     /// # Errors
     /// Where it cannot be written.
     pub fn write_summary(&self, summary: &MachineSummary) -> io::Result<()> {
-        write_whole(&self.summary(), &summary.to_line()?, true)
+        write_whole(&self.summary(), &summary.to_line()?)
     }
 }
 
@@ -218,25 +219,14 @@ impl FoundMeasurement {
     }
 }
 
-/// Writes a file by another name beside it, which is then given its own; `durably` where it must outlast a
-/// machine's end.
+/// Writes a file as a whole, which outlasts the machine's end then.
 ///
 /// # Errors
 /// Where it cannot be written; what was there before stays.
-pub fn write_whole(path: &Path, bytes: &[u8], durably: bool) -> io::Result<()> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let write = || {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        if durably {
-            file.sync_all()?;
-        }
-        fs::rename(&beside, path)
-    };
-    write().inspect_err(|_| {
-        fs::remove_file(&beside).ok();
-    })
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = NewFile::for_path(path)?;
+    new.file().write_all(bytes)?;
+    new.replace().map(drop)
 }
 
 fn shard(machine: &MachineName) -> String {

@@ -190,7 +190,7 @@ fn inputs_of_another_kind_are_no_addition() {
     assert_eq!(edit(&|_| {}), Ok(()));
     assert!(edit(&|inputs| inputs.seed += 1).unwrap_err().contains("the seed"));
     assert!(edit(&|inputs| inputs.max_rounds = 1).unwrap_err().contains("2 to 1 rounds"));
-    assert!(edit(&|inputs| inputs.window_ns *= 1000).unwrap_err().contains("none is shorter"));
+    assert!(edit(&|inputs| inputs.window_ns *= 10).unwrap_err().contains("none is shorter"));
     let other = edit(&|inputs| inputs.experiments = vec![Experiment::Pairs]);
     assert!(other.unwrap_err().contains("mixes, which is not measured"));
 }

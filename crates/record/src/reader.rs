@@ -136,9 +136,17 @@ fn next_header<R: Read>(lines: &mut Lines<R>, seals: &mut SealCheck) -> Result<H
     match lines.next_line()? {
         None if lines.is_torn() => Err(ReadError::TornHeader),
         None => Err(ReadError::Empty),
-        Some(text) if !text.ends_with(b"\n") => Err(ReadError::TornHeader),
+        Some(text) if !text.ends_with(b"\n") && begins_as_header(&text) => {
+            Err(ReadError::TornHeader)
+        }
         Some(text) => parse_header(&text, seals),
     }
+}
+
+/// Whether a line is a header as far as it goes: anything else that has no end is no record.
+fn begins_as_header(text: &[u8]) -> bool {
+    const BEGIN: &[u8] = b"{\"header\"";
+    text.iter().zip(BEGIN).all(|(byte, begin)| byte == begin)
 }
 
 pub(crate) fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {

@@ -29,6 +29,7 @@ mod hypervisor;
 mod limits;
 mod mapped_files;
 mod mapping;
+mod new_file;
 mod numa_maps;
 mod only_node;
 mod page_move;
@@ -68,6 +69,7 @@ pub use limits::{
 };
 pub use mapped_files::{MappedFile, locked_mappings, mapped_files};
 pub use mapping::{Mapping, PageRequest};
+pub use new_file::NewFile;
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
 pub use page_move::{

@@ -1,12 +1,12 @@
 //! Files that are written as a whole. A record is not: its lines are appended as they come.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::clock::monotonic_ns;
+use crate::new_file::{NewFile, folder_of};
 use crate::{duplicate_descriptor, may_create_in, open_to_write};
 
 /// A place that was found to take a file, before what it is to hold was computed.
@@ -66,9 +66,10 @@ impl WritableFile {
     }
 }
 
-/// Whether both paths lead to one file that is there.
+/// Whether both paths lead to one file that is there, be it by two names of its own.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(a), Ok(b)) if a == b)
+    let identity = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((identity(one), identity(other)), (Ok(a), Ok(b)) if a == b)
 }
 
 fn error(kind: ErrorKind, text: &str) -> io::Error {
@@ -129,67 +130,14 @@ fn owner_of_descriptors(folder: &Path) -> Option<u32> {
     below.ends_with("fd").then_some(process)
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Puts a new file in the place of `path`, by one beside it that is renamed; where a file of the
-/// same owner cannot take its place, the one that is there is written over.
+/// Puts a new file in the place of `path`.
 fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let old = fs::metadata(path).ok();
-    let overwritten = || OpenOptions::new().write(true).truncate(true).open(path);
-    // Other names of the file would go on to show what it was.
-    if old.as_ref().is_some_and(|old| old.nlink() > 1) {
-        return filled(overwritten()?, write)?.sync_all();
-    }
-    let beside = unused_name_beside(path);
-    let renamed = match create_for(&beside, old.as_ref()) {
-        Ok(file) => filled(file, write).and_then(|file| file.sync_all()).and_then(|()| {
-            match fs::rename(&beside, path) {
-                // Something is mounted there: a file that a container was given.
-                Err(error) if error.kind() == ErrorKind::ResourceBusy => {
-                    io::copy(&mut File::open(&beside)?, &mut overwritten()?).map(drop)
-                }
-                renamed => renamed,
-            }
-        }),
-        Err(why) if old.is_some() && is_forbidden(&why) => {
-            filled(overwritten()?, write).and_then(|file| file.sync_all())
-        }
-        Err(why) => Err(why),
-    };
-    // Gone when it was renamed; else the reason to tell is why it was not.
-    fs::remove_file(&beside).ok();
-    renamed
-}
-
-/// In containers the same process number comes again soon, so that it alone could be the name of
-/// what a killed one left.
-fn unused_name_beside(path: &Path) -> PathBuf {
-    let (process, now) = (std::process::id(), monotonic_ns());
-    folder_of(path).join(format!(".nearfar-{process}-{now}.new"))
-}
-
-fn is_forbidden(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
-}
-
-/// A new file at `path`, with the owner and the mode of the one whose place it is to take.
-fn create_for(path: &Path, old: Option<&Metadata>) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    let Some(old) = old else { return options.open(path) };
-    let file = options.mode(0o600).open(path)?;
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        fchown(&file, Some(old.uid()), Some(old.gid()))
-            .map_err(|cause| io::Error::new(ErrorKind::PermissionDenied, cause))?;
-    }
-    file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
-    Ok(file)
+    let mut new = NewFile::for_path(path)?;
+    filled(new.file().try_clone()?, write)?;
+    new.replace().map(drop)
 }
 
 fn filled(

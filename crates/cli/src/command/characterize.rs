@@ -87,6 +87,12 @@ pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
     let added = addition.as_ref().map(|inputs| inputs.experiments.clone());
     let mut outcome = session.measure(record, rates, addition)?;
+    if writer.has_given_up() {
+        output::note(&format!(
+            "note: nothing was measured, so that {} is still the record that was there",
+            path.display()
+        ));
+    }
     outcome.record.file = (!to_stdout).then(|| path.clone());
     // A simulated machine's record is none of this host.
     outcome.record.is_newest =
@@ -155,6 +161,7 @@ fn prepare_old(arguments: &CharacterizeArguments) -> anyhow::Result<Begun> {
     // Before the record is read, which must not grow meanwhile.
     let lock = simulation.is_none().then(HostLock::take).transpose()?;
     let record = record_continuation::read(arguments, &path)?;
+    record_file::note_torn(&record);
     let machine = match &simulation {
         Some(_) => None,
         None => {

@@ -27,7 +27,7 @@ fn scrub(arguments: &RecordScrubArguments) -> anyhow::Result<ExitStatus> {
     }
     record_file::refuse_replacing(path, out, "--out")?;
     let (lines, removed) = scrub_record(&record).with_context(|| path.display().to_string())?;
-    let mut writer = RecordWriter::create(out, arguments.force)?;
+    let mut writer = RecordWriter::create_whole(out, arguments.force)?;
     lines.iter().try_for_each(|line| writer.write(line))?;
     writer.close()?;
     // Nothing is given away that nobody can read.

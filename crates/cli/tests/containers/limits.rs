@@ -285,3 +285,32 @@ fn a_file_system_that_fills_up_loses_nothing() {
         assert!(fs::read_to_string(place.path("r.jsonl")).unwrap().starts_with(&kept));
     });
 }
+
+/// Whose network is another sees no lock of the host; the record's own lock it sees.
+#[test]
+fn of_two_network_namespaces_one_goes_on_with_a_record() {
+    if !can("a network namespace", "unshare -n true") {
+        return;
+    }
+    let place = Place::new();
+    measuring(|| {
+        let begun = place.sh(&format!("exec ./nearfar {SMALL} --out whole.jsonl"));
+        assert!(matches!(begun.status.code(), Some(0 | 3)), "{}", text(&begun.stderr));
+        for _ in 0..3 {
+            let both = place.sh(
+                "cp whole.jsonl r.jsonl; for n in 1 2; do \
+                 (unshare -n ./nearfar characterize --append r.jsonl --kernel load 2>said.$n >/dev/null; \
+                 echo $?) & done; wait; cat said.* >&2",
+            );
+            let mut statuses: Vec<String> = text(&both.stdout).lines().map(String::from).collect();
+            statuses.sort();
+            let said = text(&both.stderr);
+            let one_goes_on = ["0 2", "2 3"].contains(&&*statuses.join(" "));
+            assert!(one_goes_on, "{statuses:?}: {said}");
+            let of_the_other = ["another nearfar writes", "was written to since it was read"];
+            assert!(of_the_other.iter().any(|words| said.contains(words)), "{said}");
+            let record = place.record(&both);
+            assert!(record.finished.is_some() && record.all_inputs().count() == 2);
+        }
+    });
+}

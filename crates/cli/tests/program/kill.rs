@@ -22,13 +22,13 @@ noise = { between_rounds = 0.01, within_round = 0.004, disturbed = { share = 0.1
 fault = [{ kind = \"full_memory\", node = 2 }]
 ";
 
-fn machine(folder: &Path, real_time: f64) -> PathBuf {
+pub fn machine(folder: &Path, real_time: f64) -> PathBuf {
     let path = folder.join(format!("slow-{real_time}.toml"));
     fs::write(&path, format!("{MACHINE}clock = {{ real_time = {real_time} }}\n")).unwrap();
     path
 }
 
-fn new_record(path: &Path, machine: &Path) -> std::process::Command {
+pub fn new_record(path: &Path, machine: &Path) -> std::process::Command {
     let mut command = nearfar();
     command.args(["characterize", "--suite", "quick", "--kernel", "load,triad"]);
     command.args(["--samples", "6", "--seed", "3"]);
@@ -36,7 +36,7 @@ fn new_record(path: &Path, machine: &Path) -> std::process::Command {
     command
 }
 
-fn resume(path: &Path) -> std::process::Command {
+pub fn resume(path: &Path) -> std::process::Command {
     let mut command = nearfar();
     command.args(["characterize", "--resume", "--out"]).arg(path);
     command

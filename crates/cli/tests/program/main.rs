@@ -10,6 +10,7 @@ mod field_tables;
 mod figures;
 mod fleet;
 mod golden;
+mod interrupted;
 mod kill;
 mod model_roofline;
 mod move_memory;

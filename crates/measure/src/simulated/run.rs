@@ -9,8 +9,9 @@ use nearfar_record::{
 };
 
 use super::{SimulateError, SimulatedExecutor};
-use crate::engine::{Engine, now_utc};
+use crate::engine::Engine;
 use crate::executor::Interrupt;
+use crate::utc::now_utc;
 
 /// A record of a simulated machine with nothing computed yet.
 pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
