@@ -5,30 +5,35 @@ use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
+
+/// A file, and its inode or why it is not known.
+pub(crate) type NamedFile = (PathBuf, io::Result<u64>);
 
 /// The regular files that these name, each once: a file itself; of a folder all below it; of a pattern
 /// (`*` and `?` in names) what fits. A link to a file counts as the file; links to folders below a
-/// folder are not followed.
+/// folder are not followed. What is named and cannot be read, or is no file, is there with the reason.
 ///
 /// # Errors
-/// When there is nothing of a name, or a folder that is named cannot be read.
-pub(crate) fn files_at(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+/// When there is nothing of a name.
+pub(crate) fn files_at(paths: &[PathBuf]) -> io::Result<Vec<NamedFile>> {
     let mut found = Found::default();
     for path in paths {
-        let fitting = match path.try_exists()? {
-            true => vec![path.clone()],
-            false => fitting(path),
+        let fitting = match path.try_exists() {
+            Ok(false) => fitting(path),
+            Ok(true) | Err(_) => vec![path.clone()],
         };
         if fitting.is_empty() {
             let said = format!("there is no '{}'", path.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, said));
         }
         for path in fitting {
-            // A link to nothing fits a pattern as well.
-            if let Ok(about) = path.metadata() {
-                found.take(&path, &about)?;
+            match path.metadata() {
+                Ok(about) => found.take_named(path, &about),
+                // A link to nothing fits a pattern as well.
+                Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                Err(why) => found.files.push((path, Err(why))),
             }
         }
     }
@@ -37,14 +42,32 @@ pub(crate) fn files_at(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
 
 #[derive(Default)]
 struct Found {
-    files: Vec<PathBuf>,
+    files: Vec<NamedFile>,
     seen: BTreeSet<(u64, u64)>,
 }
 
 impl Found {
+    fn take_named(&mut self, path: PathBuf, about: &Metadata) {
+        let kind = about.file_type();
+        let what = if kind.is_fifo() {
+            "a pipe"
+        } else if kind.is_socket() {
+            "a socket"
+        } else if kind.is_block_device() || kind.is_char_device() {
+            "a device"
+        } else {
+            if let Err(why) = self.take(&path, about) {
+                self.files.push((path, Err(why)));
+            }
+            return;
+        };
+        let why = io::Error::other(format!("it is {what}, and no file of which pages are kept"));
+        self.files.push((path, Err(why)));
+    }
+
     fn take(&mut self, path: &Path, about: &Metadata) -> io::Result<()> {
         if about.is_file() && self.seen.insert((about.dev(), about.ino())) {
-            self.files.push(path.into());
+            self.files.push((path.into(), Ok(about.ino())));
         }
         if !about.is_dir() {
             return Ok(());
@@ -132,8 +155,9 @@ mod tests {
         let files = |paths: &[&str]| {
             let paths: Vec<PathBuf> = paths.iter().map(|path| at(path)).collect();
             let found = files_at(&paths).unwrap();
-            let below =
-                |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
+            let below = |(path, _): &NamedFile| {
+                path.strip_prefix(folder.path()).unwrap().display().to_string()
+            };
             found.iter().map(below).collect::<Vec<_>>()
         };
         let all = ["models/.hidden.gguf", "models/a.gguf", "models/b.gguf", "models/old/c.gguf"];

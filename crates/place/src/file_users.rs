@@ -16,6 +16,8 @@ use crate::program_memory::mapped_bytes;
 #[derive(Debug, Default)]
 pub(crate) struct FileUsers {
     mappings: BTreeMap<u64, Vec<(u32, MappedFile)>>,
+    /// Of each process that maps one: its program's name, and where the mappings begin that it has locked.
+    processes: BTreeMap<u32, (String, BTreeSet<usize>)>,
     /// Processes that were not let be looked into.
     pub not_permitted: usize,
 }
@@ -31,7 +33,15 @@ impl FileUsers {
                 users.not_permitted += usize::from(process_identity(root, pid).is_some());
                 continue;
             };
-            for mapping in mappings.into_iter().filter(|it| inodes.contains(&it.inode)) {
+            let mut own =
+                mappings.into_iter().filter(|mapping| inodes.contains(&mapping.inode)).peekable();
+            let identity = own.peek().and_then(|_| process_identity(root, pid));
+            if let Some(program) = identity.and_then(|found| found.command.into_iter().next()) {
+                let name = program.rsplit('/').next().unwrap_or(&program).to_string();
+                let locked = locked_mappings(root, pid).unwrap_or_default();
+                users.processes.insert(pid, (name, locked));
+            }
+            for mapping in own {
                 users.mappings.entry(mapping.inode).or_default().push((pid, mapping));
             }
         }
@@ -41,9 +51,10 @@ impl FileUsers {
     /// Where the mappings of a file begin, by process. Some file systems (Btrfs) name another device
     /// there than the file's: its path counts as well.
     fn starts(&self, path: &Path, about: &Metadata) -> BTreeMap<u32, BTreeSet<usize>> {
-        let path = path.canonicalize().unwrap_or_else(|_| path.into());
         let mut starts: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-        for (pid, mapping) in self.mappings.get(&about.ino()).into_iter().flatten() {
+        let Some(mappings) = self.mappings.get(&about.ino()) else { return starts };
+        let path = path.canonicalize().unwrap_or_else(|_| path.into());
+        for (pid, mapping) in mappings {
             if mapping.device == about.dev() || Path::new(&mapping.path) == path {
                 starts.entry(*pid).or_default().insert(mapping.start);
             }
@@ -52,12 +63,10 @@ impl FileUsers {
     }
 
     /// Who maps a file.
-    pub fn of_file(&self, root: &Path, path: &Path, about: &Metadata) -> Vec<FileUser> {
+    pub fn of_file(&self, path: &Path, about: &Metadata) -> Vec<FileUser> {
         let user = |(pid, starts): (u32, BTreeSet<usize>)| {
-            let program = process_identity(root, pid)?.command.into_iter().next()?;
-            let name = program.rsplit('/').next().unwrap_or(&program).to_string();
-            let locks = locked_mappings(root, pid).is_ok_and(|locked| !locked.is_disjoint(&starts));
-            Some(FileUser { pid, name, locks })
+            let (name, locked) = self.processes.get(&pid)?;
+            Some(FileUser { pid, name: name.clone(), locks: !locked.is_disjoint(&starts) })
         };
         self.starts(path, about).into_iter().filter_map(user).collect()
     }

@@ -38,15 +38,19 @@ const POOL_NOT_TOLD: &str = "Linux does not tell which huge pages of a hugetlbfs
 /// When there is nothing of a name.
 pub fn list_files(paths: &[PathBuf], treatment: &FileTreatment) -> io::Result<FileList> {
     let root = Path::new("/");
-    let paths = files_at(paths)?;
-    let opened: Vec<(PathBuf, io::Result<(File, Metadata)>)> =
-        paths.into_iter().map(|path| (path.clone(), open(&path))).collect();
+    let named = files_at(paths)?;
     let inodes: BTreeSet<u64> =
-        opened.iter().filter_map(|(_, file)| Some(file.as_ref().ok()?.1.ino())).collect();
+        named.iter().filter_map(|(_, inode)| inode.as_ref().ok()).copied().collect();
     let users = FileUsers::of(root, &inodes);
     let look = Look { root, users: &users, treatment };
-    let mut files: Vec<ListedFile> =
-        opened.into_iter().map(|(path, file)| look.listed(&path, file)).collect();
+    // One after the other: there may be more of them than may be open at once.
+    let listed = named.into_iter().map(|(path, inode)| {
+        let file = inode.map_err(|why| format!("it cannot be looked at: {why}"));
+        let file =
+            file.and_then(|_| open(&path).map_err(|why| format!("it cannot be opened: {why}")));
+        look.listed(&path, file)
+    });
+    let mut files: Vec<ListedFile> = listed.collect();
     files.sort_by_key(|file| Reverse(file.in_memory.as_ref().map_or(0, FileMemory::bytes)));
     let (placement, asked_shares) = match treatment {
         FileTreatment::Place(text, deal) => (Some(text.clone()), Some(deal.shares.clone())),
@@ -75,7 +79,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn listed(&self, path: &Path, file: io::Result<(File, Metadata)>) -> ListedFile {
+    fn listed(&self, path: &Path, file: Result<(File, Metadata), String>) -> ListedFile {
         let mut listed = ListedFile {
             path: path.display().to_string(),
             kind: None,
@@ -87,13 +91,13 @@ impl Look<'_> {
         };
         let (file, about) = match file {
             Ok(opened) => opened,
-            Err(error) => {
-                listed.absent = Some(format!("it cannot be opened: {error}"));
+            Err(why) => {
+                listed.absent = Some(why);
                 return listed;
             }
         };
         listed.bytes = Some(about.len());
-        listed.mapped_by = self.users.of_file(self.root, path, &about);
+        listed.mapped_by = self.users.of_file(path, &about);
         let cached = CachedFile::of(&file);
         listed.kind = cached.as_ref().ok().map(|(store, _)| kind(*store));
         let done = match &cached {

@@ -77,8 +77,13 @@ impl Window {
     /// them once more: to touch them would be a SIGBUS where the file has become shorter.
     pub fn populate(&self, file: &File, runs: &[AddressRange]) -> Result<(), Refusal> {
         let pieces: Vec<AddressRange> = runs.iter().flat_map(|run| pieces(*run)).collect();
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.min(MOST_THREADS).min(pieces.len());
+        // How many there are takes the kernel longer to say than it takes to map a small file.
+        let threads = match pieces.len() {
+            few @ 0..2 => few,
+            many => {
+                thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(many)
+            }
+        };
         let populate = |number: usize| {
             let mut own = pieces.iter().skip(number).step_by(threads);
             own.try_for_each(|piece| self.map_part(file, *piece, libc::MAP_POPULATE))

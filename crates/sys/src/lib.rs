@@ -16,6 +16,7 @@ compile_error!("nearfar-sys asks the Linux kernel; it has nothing for other syst
 mod address_range;
 mod affinity;
 mod bit_mask;
+mod cache_state;
 mod cached_file;
 mod cgroup;
 mod child;

@@ -88,3 +88,49 @@ fn what_cannot_be_is_refused() {
         &["bind:1000: cannot have", "; try --place bind:"],
     );
 }
+
+/// More files than may be open at once.
+#[test]
+fn thousands_of_files_are_looked_at_under_a_usual_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..600 {
+        fs::write(folder.path().join(number.to_string()), [7; 5000]).unwrap();
+    }
+    let program = env!("CARGO_BIN_EXE_nearfar");
+    let limited = |arguments: &str| {
+        let line = format!("ulimit -n 64; exec {program} files . {arguments}");
+        let mut command = std::process::Command::new("sh");
+        run(command.args(["-c", &line]).current_dir(folder.path()))
+    };
+    let seen = limited("");
+    assert_eq!(seen.status.code(), Some(0), "{}", text(&seen.stderr));
+    let said = text(&seen.stdout);
+    // Two pages of each are in memory, more than its own bytes.
+    assert!(said.starts_with("All of 600 files in memory (4.69 MiB)"), "{said}");
+    let list: Value = serde_json::from_slice(&limited("--evict --json").stdout).unwrap();
+    for file in list["files"].as_array().unwrap() {
+        assert!(file["absent"].is_null() && !file["change"].is_null(), "{file:#}");
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_named_and_keeps_nothing_else_back() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "a");
+    let pipe = folder.path().join("pipe");
+    assert!(run(std::process::Command::new("mkfifo").arg(&pipe)).status.success());
+    let paths = [folder.path().join("a"), pipe, "/dev/null".into()];
+    let output = run(nearfar().arg("files").args(&paths).arg("--evict"));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("dropped from memory: 1 file; 2 others could not be looked at"),
+        "{said}"
+    );
+    for words in [
+        "pipe: it cannot be looked at: it is a pipe",
+        "/dev/null: it cannot be looked at: it is a device",
+    ] {
+        assert!(said.replace("\n", " ").contains(words), "{words}: {said}");
+    }
+}

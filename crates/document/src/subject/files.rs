@@ -74,9 +74,17 @@ fn sentence(list: &FileList) -> String {
     let changes = list.files.iter().filter_map(|file| file.change.as_ref());
     let off = changes.clone().filter(|change| !change.is_as_asked()).count();
     let changed = changes.clone().count();
+    let unknown = match list.files.iter().filter(|file| file.absent.is_some()).count() {
+        0 => String::new(),
+        unknown => format!("; {} could not be looked at", count(unknown, "other")),
+    };
     match &list.placement {
         Some(placement) if changed > 0 && off == 0 => {
-            format!("{placement}: {} of {files} are where they were asked for.", Bytes(in_memory))
+            format!(
+                "{placement}: {} of {} are where they were asked for{unknown}.",
+                Bytes(in_memory),
+                count(changed, "file")
+            )
         }
         Some(placement) if changed > 0 => {
             format!("{placement}: {off} of {files} not wholly where it was asked for.")
@@ -90,9 +98,10 @@ fn sentence(list: &FileList) -> String {
             let treated = list.files.iter().filter(|file| file.change.is_some());
             let left: u64 = treated.filter_map(|it| Some(it.in_memory.as_ref()?.bytes())).sum();
             format!(
-                "{} of {} dropped from memory: {files}.",
+                "{} of {} dropped from memory: {}{unknown}.",
                 Bytes(u64::saturating_sub(before, left)),
-                Bytes(before)
+                Bytes(before),
+                count(changed, "file")
             )
         }
         _ if in_memory == 0 => match is_known {
@@ -102,6 +111,10 @@ fn sentence(list: &FileList) -> String {
         _ => {
             let length: u64 = list.files.iter().filter_map(|file| file.bytes).sum();
             // What is in memory is whole pages, more than a file's own bytes.
+            let own = |file: &ListedFile| {
+                file.bytes.unwrap_or(u64::MAX).min(file.in_memory.as_ref()?.bytes()).into()
+            };
+            let in_files: u64 = list.files.iter().filter_map(own).sum();
             let is_whole = |file: &ListedFile| {
                 file.in_memory
                     .as_ref()
@@ -111,7 +124,7 @@ fn sentence(list: &FileList) -> String {
             };
             let of = match list.files.iter().all(is_whole) {
                 true => format!("All of {files} in memory ({})", Bytes(in_memory)),
-                false => format!("{} of {} of {files} in memory", Bytes(in_memory), Bytes(length)),
+                false => format!("{} of {} of {files} in memory", Bytes(in_files), Bytes(length)),
             };
             match most(&by_node, 1).first() {
                 Some((node, share)) => {
@@ -357,7 +370,7 @@ mod tests {
         });
         // Of another user, of which a process of one's own maps more than that.
         let list = list(vec![dropped, file("others", &[(0, 64 << 20)])]);
-        let first = "2 MiB of 3 MiB dropped from memory: 2 files.";
+        let first = "2 MiB of 3 MiB dropped from memory: 1 file.";
         assert_eq!(said(&list, false).lines().next(), Some(first));
     }
 
