@@ -3,8 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use nearfar_record::WriteError;
+use nearfar_units::excerpt_of;
 
 use crate::output::OutputError;
 
@@ -54,6 +55,9 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
+/// Characters of what was typed that an error repeats.
+const LONGEST_VALUE: usize = 200;
+
 /// Prints what is wrong with the arguments, or the help that they ask for. Of `run`, which other
 /// programs stand behind, wrong usage has a status of its own.
 pub fn of_usage(mut error: clap::Error) -> ExitStatus {
@@ -62,10 +66,21 @@ pub fn of_usage(mut error: clap::Error) -> ExitStatus {
         // That the mistyped option could be the program is no help.
         error.remove(ContextKind::Suggested);
     }
-    // There is nowhere else to say it.
-    error.print().ok();
+    // Nobody reads more of what was typed.
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand]
+    {
+        if let Some(ContextValue::String(typed)) = error.get(kind) {
+            let typed = excerpt_of(typed, LONGEST_VALUE);
+            error.insert(kind, ContextValue::String(typed));
+        }
+    }
+    // Of an error there is nowhere else to say it.
+    let printed = error.print();
     match is_of_run {
-        _ if !error.use_stderr() => ExitStatus::Done,
+        _ if !error.use_stderr() => match printed {
+            Err(why) if why.kind() != io::ErrorKind::BrokenPipe => ExitStatus::Refused,
+            _ => ExitStatus::Done,
+        },
         true => ExitStatus::NotStarted,
         false => ExitStatus::WrongInput,
     }

@@ -19,7 +19,16 @@ use std::process::ExitCode;
 
 use exit_status::ExitStatus;
 
+/// What arguments and models take of the first thread's stack at most.
+const MIN_STACK: u64 = 512 << 10;
+
 fn main() -> ExitCode {
+    if nearfar_sys::stack_limit().is_some_and(|bytes| bytes < MIN_STACK) {
+        output::say_laid_out(
+            "nearfar: the stack is limited to less than 512 KiB, which is too little; begin with: ulimit -s 8192",
+        );
+        return ExitStatus::WrongInput.into();
+    }
     let arguments = match args::Arguments::parse_flowing() {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(error).into(),

@@ -1,11 +1,13 @@
 //! Standard output and standard error.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ColorChoice;
 use nearfar_document::{Answer, NARROWEST, Room, write_json};
+use nearfar_units::excerpt;
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
@@ -25,6 +27,7 @@ impl std::error::Error for OutputError {}
 
 /// Prints figures. A reader that has gone away (`nearfar show | head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    refuse_closed()?;
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
@@ -32,9 +35,18 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// A standard output that was closed when the program began takes everything and keeps nothing.
+fn refuse_closed() -> Result<(), OutputError> {
+    match nearfar_sys::began_without_output() {
+        true => Err(OutputError(io::Error::other("it is closed"))),
+        false => Ok(()),
+    }
+}
+
 /// Writes a document that goes to standard output piece by piece. A reader that has gone away is no
 /// error.
 pub fn print_by(write: impl FnOnce(&mut Printed) -> io::Result<()>) -> anyhow::Result<()> {
+    refuse_closed()?;
     let mut out = Printed { out: BufWriter::new(io::stdout().lock()), reader_is_gone: false };
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if !out.reader_is_gone => Err(OutputError(error).into()),
@@ -147,8 +159,23 @@ pub fn say(text: &str) {
 
 /// Writes what is laid out already to standard error.
 pub fn say_laid_out(text: &str) {
+    let text = shortened(text);
     // Nothing is left to do when even standard error is gone.
     anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
+}
+
+/// No path and no name is longer than this (PATH_MAX): of such a word the beginning says enough.
+const MAX_WORD: usize = 4096;
+
+/// A message without words that nobody reads.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.split(char::is_whitespace).all(|word| word.len() <= MAX_WORD) {
+        return Cow::Borrowed(text);
+    }
+    let words = text.split_inclusive(char::is_whitespace);
+    words
+        .map(|word| if word.len() > MAX_WORD { excerpt(word) + " " } else { word.into() })
+        .collect()
 }
 
 /// Says something that a quiet program does not.

@@ -31,9 +31,18 @@ pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema 
 /// Where the output fails.
 pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    writer.write_record(sample_columns().map(|column| column.name))?;
-    each_row(record, |row, cells| writer.serialize((row, cells)).map_err(io::Error::from))?;
+    writer.write_record(sample_columns().map(|column| column.name)).map_err(output_error)?;
+    each_row(record, |row, cells| writer.serialize((row, cells)).map_err(output_error))?;
     writer.flush()
+}
+
+/// What failed of the output: a full disk is told as such.
+pub(crate) fn output_error(error: csv::Error) -> io::Error {
+    let said = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        _ => io::Error::other(said),
+    }
 }
 
 /// Hands out a record's samples, row by row, each with the cells of its place.

@@ -7,6 +7,7 @@ use nearfar_record::Executor;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::csv::output_error;
 use crate::frame::{CellValue, ColumnKind, FrameColumn, column, put_row};
 use crate::metrics::Labels;
 
@@ -96,9 +97,9 @@ pub fn read_fleet_cells(
 /// Where the output fails.
 pub fn write_fleet_csv(found: &FleetComparison, out: &mut impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    writer.write_record(FLEET_COLUMNS.map(|column| column.name))?;
+    writer.write_record(FLEET_COLUMNS.map(|column| column.name)).map_err(output_error)?;
     for row in rows(found) {
-        writer.serialize(row)?;
+        writer.serialize(row).map_err(output_error)?;
     }
     writer.flush()
 }

@@ -22,9 +22,10 @@ pub fn write_json(mut out: impl Write, view: &(impl Serialize + ?Sized)) -> io::
     out.write_all(b"\n")
 }
 
-/// Whether terminals obey a character instead of showing it.
+/// Whether terminals obey a character, or show nothing, instead of showing it.
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{feff}')
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

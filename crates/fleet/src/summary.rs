@@ -262,10 +262,11 @@ impl SummaryCell {
         let count = [self.gb_per_s, self.gflop_per_s, self.ns].iter().flatten().count();
         count == 1
             && self.figure().is_some_and(|(span, _)| {
-                span.low > 0.0
+                // Quotients of what is further away are no numbers any more.
+                span.low >= 1e-9
+                    && span.high <= 1e12
                     && span.low <= span.median
                     && span.median <= span.high
-                    && span.high.is_finite()
             })
     }
 }

@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use nearfar_units::excerpt;
+
 /// A file, and its inode or why it is not known.
 pub(crate) type NamedFile = (PathBuf, io::Result<u64>);
 
@@ -33,6 +35,11 @@ pub(crate) fn files_at(paths: &[PathBuf]) -> io::Result<Vec<NamedFile>> {
                 Ok(about) => found.take_named(path, &about),
                 // A link to nothing fits a pattern as well.
                 Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                // No file has such a name.
+                Err(why) if why.kind() == io::ErrorKind::InvalidFilename => {
+                    let said = format!("'{}': {why}", excerpt(&path.to_string_lossy()));
+                    return Err(io::Error::new(why.kind(), said));
+                }
                 Err(why) => found.files.push((path, Err(why))),
             }
         }

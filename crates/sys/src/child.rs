@@ -19,6 +19,11 @@ pub fn limit_self(cpu_seconds: u64, address_space_bytes: u64) -> Result<(), Refu
     forbid_core_dump()
 }
 
+/// How large the first thread's stack may become (`ulimit -s`), bytes; `None` where the kernel does not tell.
+pub fn stack_limit() -> Option<u64> {
+    read("RLIMIT_STACK", libc::RLIMIT_STACK).ok().map(|limit| limit.rlim_cur)
+}
+
 fn lower(name: &'static str, resource: Resource, soft: u64, hard: u64) -> Result<(), Refusal> {
     let mut limit = read(name, resource)?;
     let hard = libc::rlim_t::try_from(hard).unwrap_or(libc::RLIM_INFINITY);

@@ -59,7 +59,7 @@ mod written_file;
 pub use address_range::AddressRange;
 pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, task_cpus, thread_cpus};
 pub use cached_file::{CachedFile, CachedPages, FileStore};
-pub use child::limit_self;
+pub use child::{limit_self, stack_limit};
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_environment::with_hwloc_environment;

@@ -172,3 +172,70 @@ fn a_limit_on_files_is_told() {
     assert!(shown.status.success(), "{}", text(&shown.stderr));
     refuse(&mut limited("report r.jsonl -o r.html"), 3, &["r.html", "File too large"]);
 }
+
+/// Answers that nobody gets are no success, whatever the form and the command.
+#[test]
+fn an_output_that_takes_nothing_is_told() {
+    let folder = folder_with_record();
+    let shell = |line: &str| {
+        let mut command = std::process::Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_nearfar");
+        let line = line.replace("nearfar ", &format!("{program} "));
+        run(command.args(["-c", &line]).current_dir(folder.path()))
+    };
+    for command in [
+        "show r.jsonl",
+        "show r.jsonl --json",
+        "model r.jsonl",
+        "advise r.jsonl",
+        "doctor r.jsonl",
+        "list .",
+        "compare r.jsonl r.jsonl",
+        "topo",
+        "ps",
+        "files r.jsonl",
+        "completions bash",
+        "man",
+        "report r.jsonl -o - --format csv",
+        "report r.jsonl -o - --format md",
+        "--help",
+        "show --help",
+        "--version",
+    ] {
+        for output in [">/dev/full", ">&-"] {
+            // What asks for help is answered before anything is known of the output.
+            if output == ">&-" && command.contains("--") && !command.contains("r.jsonl") {
+                continue;
+            }
+            let output = shell(&format!("exec nearfar {command} {output}"));
+            assert_eq!(output.status.code(), Some(3), "{command}: {}", text(&output.stderr));
+        }
+        let output = shell(&format!("nearfar {command} | true"));
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", text(&output.stderr));
+    }
+    for format in ["html", "md", "csv", "json", "tex", "prom"] {
+        let output = shell(&format!("exec nearfar report r.jsonl -o /dev/full --format {format}"));
+        assert_eq!(output.status.code(), Some(3), "{format}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_was_typed_is_repeated_in_part_and_a_small_stack_is_told() {
+    let long = "a".repeat(100_000);
+    for arguments in [
+        &["characterize", "--window", &long][..],
+        &["show", &long],
+        &[&long],
+        &["characterize", "--kernel", &long],
+        &["files", &long],
+        &["run", "--placement", &long, "--", "true"],
+    ] {
+        let output = run(nearfar().args(arguments));
+        assert!(matches!(output.status.code(), Some(2 | 125)), "{}", output.status);
+        let said = output.stderr.len() + output.stdout.len();
+        assert!(said < 4000, "{}: {said} bytes", arguments[0].get(..20).unwrap_or_default());
+    }
+    let mut small = std::process::Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_nearfar");
+    refuse(small.args(["-c", &format!("ulimit -s 64; exec {program} topo")]), 2, &["ulimit -s"]);
+}
