@@ -9,8 +9,10 @@ use crate::frame::Request;
 /// What a client may ask of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time.
+    /// Clients that are served at a time.
     pub connections: usize,
+    /// Connections at a time that have not proven the token yet.
+    pub waiting: usize,
     /// Of one message.
     pub message_bytes: u64,
     /// Of all messages of a connection, one way.
@@ -27,6 +29,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 64,
+            waiting: 64,
             message_bytes: 16 << 20,
             total_bytes: 256 << 30,
             seconds: 120,

@@ -1,19 +1,19 @@
 //! Whoever answers: `nearfar serve`.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nearfar_sys::wait_readable;
 use nearfar_units::Bytes;
 
-use crate::frame::{MessageWay, Verdict};
+use crate::frame::MessageWay;
 use crate::limits::Limits;
-use crate::session::{Refusal, Served, Session, refuse};
+use crate::session::{Refusal, Served, Session};
 use crate::token::Token;
 
 /// How long a server may not notice that it is to end.
@@ -60,18 +60,56 @@ impl fmt::Display for Told {
     }
 }
 
-/// Connections that are served, to be shut down at the end.
+/// Connections that were taken, to be shut down at the end.
 #[derive(Debug, Default)]
-struct Open {
-    count: AtomicUsize,
-    streams: Mutex<Vec<(SocketAddr, TcpStream)>>,
+struct Taken(Mutex<Vec<Client>>);
+
+#[derive(Debug)]
+struct Client {
+    address: SocketAddr,
+    stream: TcpStream,
+    /// Whether it has proven the token: strangers take no place of those who have.
+    is_proven: bool,
 }
 
-impl Open {
-    fn with_streams<T>(&self, ask: impl FnOnce(&mut Vec<(SocketAddr, TcpStream)>) -> T) -> T {
+impl Taken {
+    fn with<T>(&self, ask: impl FnOnce(&mut Vec<Client>) -> T) -> T {
         // A thread that panicked left the list as it was.
-        let mut streams = self.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        ask(&mut streams)
+        let mut clients = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ask(&mut clients)
+    }
+
+    /// Takes one that has proven nothing yet. Where as many as may wait do, the one that waits longest of
+    /// the host with most of them goes: one host keeps no other out.
+    fn take(&self, address: SocketAddr, stream: TcpStream, most: usize) {
+        self.with(|clients| {
+            let waiting = clients.iter().filter(|client| !client.is_proven);
+            let mut by_host: HashMap<IpAddr, usize> = HashMap::new();
+            waiting.for_each(|client| *by_host.entry(client.address.ip()).or_default() += 1);
+            if by_host.values().sum::<usize>() >= most
+                && let Some((&host, _)) = by_host.iter().max_by_key(|&(_, &count)| count)
+                && let Some(oldest) = clients
+                    .iter()
+                    .position(|client| !client.is_proven && client.address.ip() == host)
+            {
+                // Its thread reads an end then.
+                clients.remove(oldest).stream.shutdown(Shutdown::Both).ok();
+            }
+            clients.push(Client { address, stream, is_proven: false });
+        });
+    }
+
+    /// Whether one that has proven the token gets a place.
+    fn admit(&self, address: SocketAddr, most: usize) -> bool {
+        self.with(|clients| {
+            let has_room = clients.iter().filter(|client| client.is_proven).count() < most;
+            match clients.iter_mut().find(|client| client.address == address) {
+                Some(client) => client.is_proven = has_room,
+                // It was sent away.
+                None => return false,
+            }
+            has_room
+        })
     }
 }
 
@@ -104,7 +142,7 @@ impl Server {
         ends: &(dyn Fn() -> bool + Sync),
         tell: &(dyn Fn(&Told) + Sync),
     ) -> io::Result<()> {
-        let open = Open::default();
+        let taken = Taken::default();
         std::thread::scope(|scope| {
             let served = loop {
                 if ends() {
@@ -115,8 +153,12 @@ impl Server {
                     Ok(false) => continue,
                     Err(error) => break Err(error),
                 }
-                let (stream, client) = match self.listener.accept() {
-                    Ok(taken) => taken,
+                let accepted = self.listener.accept().and_then(|(stream, client)| {
+                    let copy = stream.try_clone()?;
+                    Ok((stream, copy, client))
+                });
+                let (stream, copy, client) = match accepted {
+                    Ok(accepted) => accepted,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                     // Too many files are open, or the client is gone: neither is for ever.
                     Err(error) => {
@@ -125,35 +167,28 @@ impl Server {
                         continue;
                     }
                 };
-                let open = &open;
+                taken.take(client, copy, self.limits.waiting);
+                let taken = &taken;
                 let serve = move || {
-                    let told = match self.serve_one(&stream, client, open, ends) {
+                    let told = match self.serve_one(&stream, client, taken, ends) {
                         Ok(Served { way, message_bytes, bytes }) => {
                             Told::Served { client, way, message_bytes, bytes }
                         }
                         Err(why) => Told::Refused { client, why },
                     };
-                    open.with_streams(|streams| streams.retain(|(of, _)| *of != client));
-                    open.count.fetch_sub(1, Ordering::Relaxed);
+                    taken.with(|clients| clients.retain(|it| it.address != client));
                     // An end that both see once all has been said.
                     stream.shutdown(Shutdown::Both).ok();
                     tell(&told);
                 };
-                let count = open.count.fetch_add(1, Ordering::Relaxed);
-                // Those that are told so are few at a time as well.
-                if count >= 2 * self.limits.connections {
-                    open.count.fetch_sub(1, Ordering::Relaxed);
-                    tell(&Told::Refused { client, why: Refusal::Busy(self.limits.connections) });
-                    continue;
-                }
                 if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, serve) {
-                    open.count.fetch_sub(1, Ordering::Relaxed);
+                    taken.with(|clients| clients.retain(|it| it.address != client));
                     tell(&Told::NotTaken(error));
                 }
             };
-            open.with_streams(|streams| {
-                for (_, stream) in streams.drain(..) {
-                    stream.shutdown(Shutdown::Both).ok();
+            taken.with(|clients| {
+                for client in clients.drain(..) {
+                    client.stream.shutdown(Shutdown::Both).ok();
                 }
             });
             served
@@ -164,20 +199,13 @@ impl Server {
         &self,
         stream: &TcpStream,
         client: SocketAddr,
-        open: &Open,
+        taken: &Taken,
         ends: &(dyn Fn() -> bool + Sync),
     ) -> Result<Served, Refusal> {
         // The listener's own way does not hold for what it takes on every system.
         stream.set_nonblocking(false)?;
-        let copy = stream.try_clone()?;
-        let place = open.with_streams(|streams| {
-            streams.push((client, copy));
-            streams.len()
-        });
-        if place > self.limits.connections {
-            refuse(stream, Verdict::Busy, "as many clients as may be are served already");
-            return Err(Refusal::Busy(self.limits.connections));
-        }
-        Session { stream, token: &self.token, limits: &self.limits, ends }.serve()
+        let admits = || taken.admit(client, self.limits.connections);
+        let (token, limits) = (&self.token, &self.limits);
+        Session { stream, token, limits, ends, admits: &admits }.serve()
     }
 }

@@ -96,6 +96,8 @@ pub(crate) struct Session<'a> {
     pub token: &'a Token,
     pub limits: &'a Limits,
     pub ends: &'a (dyn Fn() -> bool + Sync),
+    /// Whether a client that has proven the token gets a place.
+    pub admits: &'a dyn Fn() -> bool,
 }
 
 /// What a client was served.
@@ -144,6 +146,10 @@ impl Session<'_> {
             self.refuse(Verdict::TooMuch, &excess);
             return Err(Refusal::TooMuch(excess));
         }
+        if !(self.admits)() {
+            self.refuse(Verdict::Busy, "as many clients as may be are served already");
+            return Err(Refusal::Busy(self.limits.connections));
+        }
         let accepted =
             Answer { verdict: Verdict::Accepted, proof: [0; HASH_BYTES], text: String::new() };
         let answer = self.token.sign_answer(&greeting, &request, accepted);
@@ -157,7 +163,7 @@ impl Session<'_> {
 }
 
 /// Tells a client why it is not served, as far as it listens.
-pub(crate) fn refuse(stream: &TcpStream, verdict: Verdict, text: &str) {
+fn refuse(stream: &TcpStream, verdict: Verdict, text: &str) {
     let answer = Frame::Answer(Answer::refusal(verdict, text.into()));
     // It may be gone: whoever runs the server is told all the same.
     if write_frame(stream, &answer).is_ok() {

@@ -245,3 +245,28 @@ fn who_goes_away_is_forgotten() {
         server.serves();
     }
 }
+
+/// As many as may wait, and more that come as soon as those are sent away.
+#[test]
+fn who_says_nothing_keeps_nobody_out() {
+    let limits = Limits { handshake: Duration::from_secs(600), waiting: 8, ..Limits::default() };
+    let server = Running::start(limits);
+    let silent: Vec<TcpStream> = (0..20).map(|_| connect(&server)).collect();
+    // Those that came first were sent away for those that came last.
+    for _ in 0..12 {
+        let told = server.told();
+        assert!(told.contains(": refused: "), "{told}");
+    }
+    let mut client = server.open(ask(MessageWay::RoundTrip)).unwrap();
+    // It has proven the token: others that come do not send it away.
+    let more: Vec<TcpStream> = (0..20).map(|_| connect(&server)).collect();
+    let mut back = [0; 64];
+    client.round_trip(&[9; 64], &mut back).unwrap();
+    client.finish(&back).unwrap();
+    drop((silent, more));
+    let mut told = server.told();
+    while !told.contains(": sent back 64 B") {
+        assert!(told.contains(": refused: "), "{told}");
+        told = server.told();
+    }
+}
