@@ -10,6 +10,7 @@
 
 mod command_executor;
 mod command_run;
+mod family_sizes;
 mod far_memory;
 mod file_list;
 mod file_paths;

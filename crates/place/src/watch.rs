@@ -1,10 +1,13 @@
 //! Stays with a program until it ends, looks where its memory and threads are, and does to it what its
 //! placement needs.
 //!
-//! A look makes the kernel go over all page tables of a process: looks take at most one part in a
-//! hundred of a CPU's time, and are seldomer the longer the program runs, down to once a second. Only
-//! where pages are moved (weights that the kernel does not have) they may take a quarter.
+//! A look makes the kernel go over all page tables of a process. What takes far less time is to count what the
+//! processes have by the kernel's counters: while these stay the same, a look would find what the last one
+//! found. So processes are counted often, looked at when they have changed, and counts and looks together take at
+//! most one part in a hundred of a CPU's time. What that leaves without a look is known as a total. Only where pages
+//! are moved (weights that the kernel does not have) looks may take a quarter.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -14,28 +17,32 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, children_peak_bytes, follow,
-    has_memory_nodes, mapping_shares, mappings_with_huge_pages, next_change, next_change_of,
-    process_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
+    AwaitedSignals, Change, Refusal, children, children_peak_bytes, follow, has_memory_nodes,
+    mapping_details, next_change, next_change_of, process_pages, take_in_orphans, task_pages,
+    task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
+use crate::family_sizes::{FamilySizes, SizeMark};
 use crate::follow::Follower;
 use crate::job::Job;
 use crate::launch::{NotLaunched, launch};
 use crate::loss::Loss;
 use crate::pinning::{PinnedThreads, Pinning};
-use crate::process_family::family;
-use crate::program_memory::{Census, CountMethod, ProcessMemory, ProgramMemory};
+use crate::process_family::{MAX_PROCESSES, family};
+use crate::program_memory::{Census, CountMethod, FileKinds, ProcessMemory, ProgramMemory};
 use crate::report::ReportedProcess;
 use crate::seen_threads::{SeenThread, SeenThreads};
 use crate::weights::MovedWeights;
 
-/// After which time a program is first looked at.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
-/// The longest time between two looks.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// All looks together may take 1 / COST of the time.
+/// A program is counted after this part of its time so far, but no sooner and no later than this.
+const PAUSES: u32 = 32;
+const MIN_PAUSE: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_millis(250);
+/// What has not changed is looked at again after so long: the kernel may have moved its pages.
+const OLD: Duration = Duration::from_secs(1);
+/// All counts and looks together may take 1 / COST of the time, and of a program that ends before, of this one.
 const COST: u32 = 100;
+const SHORT: Duration = Duration::from_secs(2);
 /// The same while there are pages to move, and until the first were.
 const MOVING_COST: u32 = 4;
 
@@ -82,6 +89,8 @@ pub struct Steering {
 #[derive(Debug)]
 pub struct Watched {
     child: Child,
+    /// Children that this process had before.
+    others: Vec<u32>,
     begun: Instant,
     steering: Steering,
     /// What of the binding the program runs without.
@@ -101,8 +110,10 @@ pub fn start_watched(
     awaited: &AwaitedSignals,
 ) -> Result<Watched, NotLaunched> {
     if steering.is_followed {
-        wait_to_be_followed(command);
+        wait_to_be_followed(command, awaited);
     }
+    take_in_orphans();
+    let others = children(Path::new("/"), std::process::id()).unwrap_or_default();
     let begun = Instant::now();
     let started = launch(command, binding, may_lose, Some(awaited));
     let (mut child, losses) = match started {
@@ -112,7 +123,7 @@ pub fn start_watched(
         started => started?,
     };
     if steering.is_followed
-        && let Err(refusal) = follow(child.id())
+        && let Err(refusal) = follow(child.id(), awaited)
     {
         // It stands still before its first instruction.
         child.kill().ok();
@@ -120,7 +131,7 @@ pub fn start_watched(
         let what = "following the program (--follow)";
         return Err(NotLaunched::Lost(vec![Loss::refused(what, &refusal)]));
     }
-    Ok(Watched { child, begun, steering, losses })
+    Ok(Watched { child, others, begun, steering, losses })
 }
 
 fn not_followed(error: &io::Error) -> Loss {
@@ -253,13 +264,27 @@ impl Changes {
     }
 }
 
+/// A process as it was when it was looked at.
+struct Looked {
+    mark: SizeMark,
+    own_bytes: u64,
+    at: Duration,
+    cost: Duration,
+}
+
 struct Watch {
     program: u32,
     begun: Instant,
-    /// When to look next, after how long, and what CPU time all looks took.
-    next_look: Duration,
-    pause: Duration,
+    /// Children that this process had before.
+    others: Vec<u32>,
+    /// When to count next, and what CPU time all counts and looks took.
+    next_count: Duration,
     spent: Duration,
+    /// The sizes of the last count, and what was known at the last look at each.
+    sizes: FamilySizes,
+    looked: BTreeMap<u32, Looked>,
+    last_cost: Duration,
+    file_kinds: FileKinds,
     is_bound: bool,
     is_interleaved: bool,
     follower: Option<Follower>,
@@ -274,7 +299,7 @@ struct Watch {
 
 impl Watch {
     fn new(watched: Watched) -> Self {
-        let Watched { child, begun, steering, losses } = watched;
+        let Watched { child, others, begun, steering, losses } = watched;
         let program = child.id();
         let mut seen = SeenThreads::default();
         if steering.is_followed {
@@ -284,12 +309,16 @@ impl Watch {
         Self {
             program,
             begun,
-            next_look: FIRST_LOOK,
-            pause: FIRST_LOOK,
+            others,
+            next_count: MIN_PAUSE,
             spent: Duration::ZERO,
+            sizes: FamilySizes::default(),
+            looked: BTreeMap::new(),
+            last_cost: Duration::ZERO,
+            file_kinds: FileKinds::default(),
             is_bound: steering.is_bound,
             is_interleaved: steering.is_interleaved,
-            follower: steering.is_followed.then(|| Follower::new(program, pinned)),
+            follower: steering.is_followed.then(|| Follower::new(program, pinned, steering.is_interleaved)),
             moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
             census: Census::default(),
             seen,
@@ -301,7 +330,7 @@ impl Watch {
 
     /// How long nothing is to be done.
     fn pause(&self) -> Duration {
-        self.next_look.saturating_sub(self.begun.elapsed())
+        self.next_count.saturating_sub(self.begun.elapsed())
     }
 
     /// Deals with a change other than the program's end; the signal that has stopped the program.
@@ -319,83 +348,181 @@ impl Watch {
         stopped_by
     }
 
+    /// Counts what the processes have by the kernel's counters, and looks where their pages are as far as that is
+    /// not known and looks may still cost something.
     fn look_when_due(&mut self) {
         let begun = self.begun.elapsed();
-        if begun < self.next_look {
+        if begun < self.next_count {
             return;
         }
         let cpu_before = thread_cpu_ns();
-        let moved = self.look();
-        let took = self.begun.elapsed().saturating_sub(begun);
         // What it costs others: on a busy machine a look waits longer for a CPU than it has one.
-        let cost = Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
-        self.spent += cost;
-        // The next one will take as long; where new pages had to be moved there will be more.
-        self.next_look = match moved > 0 {
-            true => self.begun.elapsed() + FIRST_LOOK.max(MOVING_COST * took),
-            false => {
-                self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-                // A program that has none to move yet will have them.
-                let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
-                let most = if awaits_pages { MOVING_COST } else { COST };
-                (self.begun.elapsed() + self.pause).max(most * (self.spent + cost))
-            }
+        let cost = || Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
+        let family = self.family();
+        let sizes = FamilySizes::read(Path::new("/"), &family);
+        let counting = cost();
+        self.census.keep_living(&family);
+        self.looked.retain(|pid, _| family.binary_search(pid).is_ok());
+        let (moved, has_looked) = self.look(&sizes, &cost);
+        let unseen = |pid: u32| {
+            let known = self.looked.get(&pid).map_or(0, |looked| looked.own_bytes);
+            sizes.own_bytes(pid).cast_signed().saturating_sub(known.cast_signed())
         };
+        self.census.note_unseen(sizes.processes().map(unseen).sum(), sizes.processes().len());
+        if has_looked {
+            self.census.remember(CountMethod::Seen, begun);
+        }
+        self.sizes = sizes;
+        self.spent += cost();
+        let now = self.begun.elapsed();
+        self.next_count = now
+            + match moved > 0 {
+                // Where new pages had to be moved there will be more.
+                true => MIN_PAUSE.max(MOVING_COST * (now - begun)),
+                // Counts take half of what all may.
+                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(2 * COST * counting),
+            };
     }
 
-    /// Looks at all processes, and moves their pages where that is asked for: tells how many.
-    fn look(&mut self) -> u64 {
+    /// The program, what descends from it, and what has lost its parents and was taken in.
+    fn family(&mut self) -> Vec<u32> {
         let root = Path::new("/");
-        let at = self.begun.elapsed();
-        let (family, childless) = self::family(root, self.program);
+        let (mut family, childless) = self::family(root, self.program);
         self.childless = childless.or(self.childless.take());
+        for orphan in children(root, std::process::id()).unwrap_or_default() {
+            if orphan == self.program || self.others.contains(&orphan) {
+                continue;
+            }
+            // Nobody else waits for it; those that are followed are heard of all the same.
+            if self.follower.is_none() {
+                next_change_of(orphan).ok();
+            }
+            family.extend(self::family(root, orphan).0);
+        }
+        family.truncate(MAX_PROCESSES);
+        family.sort_unstable();
+        family
+    }
+
+    /// Looks at the processes that are not what they were at their last look, those first of which most is not
+    /// known: how many pages were moved, and whether there was anything to look at.
+    fn look(&mut self, sizes: &FamilySizes, cost: &dyn Fn() -> Duration) -> (u64, bool) {
+        let at = self.begun.elapsed();
+        // A program that has no pages to move yet will have them.
+        let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
+        let part = if awaits_pages { MOVING_COST } else { COST };
+        let allowed = (at.max(SHORT) / part).saturating_sub(self.spent);
+        let is_stale = |looked: Option<&Looked>, pid: u32| {
+            self.moved.is_some()
+                || looked.is_none_or(|looked| Some(looked.mark) != sizes.mark(pid))
+        };
+        let mut groups: Vec<(u64, Vec<u32>)> = Vec::new();
+        for copies in sizes.groups() {
+            let mut stale: Vec<(u64, u32)> = copies
+                .iter()
+                .filter(|&&copy| is_stale(self.looked.get(&copy), copy))
+                .map(|&copy| {
+                    let known = self.looked.get(&copy).map_or(0, |looked| looked.own_bytes);
+                    (sizes.own_bytes(copy).abs_diff(known), copy)
+                })
+                .collect();
+            stale.sort_unstable_by_key(|&(unseen, copy)| (Reverse(unseen), copy));
+            let is_old = |pid: &u32| self.looked.get(pid).is_some_and(|it| it.at + OLD <= at);
+            if !stale.is_empty() {
+                let unseen = stale.iter().map(|(unseen, _)| unseen).sum();
+                groups.push((unseen, stale.into_iter().map(|(_, copy)| copy).collect()));
+            } else if copies.iter().any(is_old) {
+                groups.push((0, copies.to_vec()));
+            }
+        }
+        groups.sort_by_key(|(unseen, group)| (Reverse(*unseen), group.first().copied()));
+        let is_settled = sizes.is_about(&self.sizes);
+        let (mut moved, mut has_looked) = (0, false);
+        for (_, group) in groups {
+            let likely: Duration = group.iter().map(|pid| self.likely_cost(*pid)).sum();
+            // One that still grows is looked at as a whole, and only where that costs little of what is left:
+            // its parts would be known of different moments, and of one that is small yet.
+            let left = allowed.saturating_sub(cost());
+            let is_first = self.looked.is_empty() && !has_looked;
+            let is_worth_it = if is_settled { !left.is_zero() } else { 8 * likely <= left };
+            if !is_first && !is_worth_it {
+                continue;
+            }
+            // What was seen of these at another moment may be in common with what is seen now.
+            if group.len() > 1 {
+                group.iter().for_each(|&pid| self.forget(pid));
+            }
+            for pid in group {
+                let before = cost();
+                let is_affordable = before + self.likely_cost(pid) <= allowed;
+                if has_looked && !is_affordable {
+                    break;
+                }
+                let Some(mark) = sizes.mark(pid) else { continue };
+                moved += self.look_at(pid, mark.is_alone());
+                has_looked = true;
+                let own_bytes = sizes.own_bytes(pid);
+                let looked = Looked { mark, own_bytes, at, cost: cost().saturating_sub(before) };
+                self.last_cost = looked.cost;
+                self.looked.insert(pid, looked);
+            }
+        }
+        if has_looked {
+            // What ended meanwhile had its pages in common with others for a part of the time only.
+            let family = self.family();
+            self.census.keep_living(&family);
+        }
+        (moved, has_looked)
+    }
+
+    fn likely_cost(&self, pid: u32) -> Duration {
+        self.looked.get(&pid).map_or(self.last_cost, |looked| looked.cost)
+    }
+
+    fn forget(&mut self, pid: u32) {
+        self.census.forget(pid);
+        if let Some(looked) = self.looked.get_mut(&pid) {
+            looked.own_bytes = 0;
+        }
+    }
+
+    /// Looks at a process, and moves its pages where that is asked for: tells how many.
+    fn look_at(&mut self, process: u32, is_alone: bool) -> u64 {
+        let root = Path::new("/");
+        self.seen.note(process, &tasks(root, process).unwrap_or_default());
+        // Only to move them it has to be known where mappings end.
+        let pages = match self.moved.is_some() {
+            true => process_pages(root, process),
+            false => match task_pages(root, process, process) {
+                Ok(mappings) if mappings.is_empty() => process_pages(root, process),
+                pages => pages,
+            },
+        };
+        let mut mappings = match pages {
+            // What has no memory is not there any more.
+            Ok(mappings) if mappings.is_empty() => return 0,
+            Ok(mappings) => mappings,
+            Err(refusal) => {
+                // What has ended meanwhile refuses nothing; but /proc may be hidden.
+                let has_ended = task_state(root, process).is_none_or(|state| state == 'Z');
+                if !has_ended || task_state(root, std::process::id()).is_none() {
+                    self.blocked = Some(refusal);
+                }
+                return 0;
+            }
+        };
         let mut moved = 0;
-        let mut largest = ProcessMemory::default();
-        for &process in &family {
-            self.seen.note(process, &tasks(root, process).unwrap_or_default());
-            let mut mappings = match process_pages(root, process) {
-                // What has no memory is not there any more.
-                Ok(mappings) if mappings.is_empty() => continue,
-                Ok(mappings) => mappings,
-                Err(refusal) => {
-                    // What has ended meanwhile refuses nothing; but /proc may be hidden.
-                    let has_ended = task_state(root, process).is_none_or(|state| state == 'Z');
-                    if !has_ended || task_state(root, std::process::id()).is_none() {
-                        self.blocked = Some(refusal);
-                    }
-                    continue;
-                }
-            };
-            if let Some(weights) = &mut self.moved {
-                let now = weights.deal(process, &mappings);
-                moved += now;
-                if now > 0 {
-                    mappings = process_pages(root, process).unwrap_or(mappings);
-                }
-            }
-            // Alone it has nothing in common with anybody.
-            let shares = (family.len() > 1)
-                .then(|| mapping_shares(root, process, process).unwrap_or_default());
-            let mut alone = ProcessMemory::of(&mappings, None);
-            let mut memory = shares.map(|shares| ProcessMemory::of(&mappings, Some(&shares)));
-            if self.is_interleaved
-                && mappings_with_huge_pages(root, process).is_ok_and(|found| !found.is_empty())
-            {
-                for memory in std::iter::once(&mut alone).chain(&mut memory) {
-                    memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
-                }
-            }
-            self.census.count(process, memory.unwrap_or_else(|| alone.clone()));
-            if alone.bytes() > largest.bytes() {
-                largest = alone;
+        if let Some(weights) = &mut self.moved {
+            moved = weights.deal(process, &mappings);
+            if moved > 0 {
+                mappings = process_pages(root, process).unwrap_or(mappings);
             }
         }
-        self.census.keep_living(&family);
-        self.census.is_mixed = self::family(root, self.program).0 != family;
-        match self.census.is_mixed {
-            true => self.census.remember_one(CountMethod::Seen, at, largest),
-            false => self.census.remember(CountMethod::Seen, at),
-        }
+        self.file_kinds.classify(root, process, process, &mut mappings);
+        // Alone it has nothing in common with anybody.
+        let details = (!is_alone || self.is_interleaved)
+            .then(|| mapping_details(root, process, process).unwrap_or_default());
+        self.census.count(process, ProcessMemory::of(&mappings, details.as_ref()));
         moved
     }
 

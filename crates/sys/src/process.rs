@@ -8,6 +8,7 @@ use nearfar_machine::CpuSet;
 
 use crate::address_range::AddressRange;
 use crate::numa_maps::{Counts, lines, parse_counts};
+use crate::page_query::base_page_bytes;
 use crate::refusal::Refusal;
 use crate::system_file::{numbers_in, read_text};
 use crate::vma::parse_header;
@@ -44,6 +45,8 @@ pub struct MappedPages {
     pub file: Option<String>,
     /// Whether it is of a file that the process also maps to be executed: a program or a library.
     pub is_program: bool,
+    /// Whether its file is memory (tmpfs), which numa_maps does not tell ([`crate::mapped_file_store`]).
+    pub is_of_tmpfs: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +115,11 @@ pub fn descendants(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     Ok(found)
 }
 
-fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
+/// The processes that a process has started, or has taken in when their parents ended, itself.
+///
+/// # Errors
+/// As [`descendants`].
+pub fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     let mut found = Vec::new();
     for tid in task_numbers(root, pid)? {
         match read_text(root, format!("proc/{pid}/task/{tid}/children")) {
@@ -197,7 +204,8 @@ pub fn process_pages(root: &Path, pid: u32) -> Result<Vec<MappedPages>, Refusal>
     Ok(found.find(|pages| !pages.is_empty()).unwrap_or_default())
 }
 
-/// The same as one of its threads has it, without the mappings' ends, which takes half the time.
+/// The same as one of its threads has it, without the mappings' ends and which files are programs, which
+/// takes half the time.
 ///
 /// # Errors
 /// As [`process_pages`], or when there is no such thread.
@@ -205,36 +213,114 @@ pub fn task_pages(root: &Path, pid: u32, tid: u32) -> Result<Vec<MappedPages>, R
     parse(pid, &read_text(root, format!("proc/{pid}/task/{tid}/numa_maps"))?, "")
 }
 
+/// The files that a process maps to be executed: its program and libraries.
+///
+/// # Errors
+/// As [`process_pages`].
+pub fn program_files(root: &Path, pid: u32, tid: u32) -> Result<BTreeSet<String>, Refusal> {
+    let maps = read_text(root, format!("proc/{pid}/task/{tid}/maps"))?;
+    // Of maps only line breaks are written as numbers, which no library's name has.
+    let of = |line: &str| {
+        let mut fields = line.splitn(6, ' ');
+        let is_executable = fields.nth(1)?.contains('x');
+        let path = fields.nth(3)?.trim_start();
+        (is_executable && path.starts_with('/')).then(|| path.to_string())
+    };
+    Ok(maps.lines().filter_map(of).collect())
+}
+
 fn parse(pid: u32, numa_maps: &str, maps: &str) -> Result<Vec<MappedPages>, Refusal> {
     parse_process_pages(numa_maps, maps)
         .map_err(|reason| Refusal::Content { path: format!("/proc/{pid}/numa_maps"), reason })
 }
 
-/// Of each mapping of a process, by where it starts, how much of its memory is the process's where
-/// each page counts as one share of as many as there are processes that map it (0 to 1).
+/// What smaps tells of the mappings of a process beside nodes, by where they start.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MappingDetails {
+    /// How much of a mapping's memory is the process's where each page counts as one share of as many as
+    /// there are processes that map it (0 to 1).
+    pub shares: BTreeMap<usize, f64>,
+    /// Mappings of which some is in transparent huge pages.
+    pub with_huge_pages: BTreeSet<usize>,
+}
+
+/// Reads smaps of a process by one of its threads.
 ///
 /// # Errors
 /// When the kernel does not let this user look into the process.
-pub fn mapping_shares(root: &Path, pid: u32, tid: u32) -> Result<BTreeMap<usize, f64>, Refusal> {
-    Ok(parse_mapping_shares(&read_text(root, format!("proc/{pid}/task/{tid}/smaps"))?))
+pub fn mapping_details(root: &Path, pid: u32, tid: u32) -> Result<MappingDetails, Refusal> {
+    let folder = if tid == pid { format!("{pid}") } else { format!("{pid}/task/{tid}") };
+    Ok(parse_mapping_details(&read_text(root, format!("proc/{folder}/smaps"))?))
 }
 
 /// From the text of /proc/PID/smaps.
-fn parse_mapping_shares(smaps: &str) -> BTreeMap<usize, f64> {
-    let (mut shares, mut mapping, mut resident) = (BTreeMap::new(), None, 0.0);
+fn parse_mapping_details(smaps: &str) -> MappingDetails {
+    let (mut details, mut mapping, mut resident) = (MappingDetails::default(), None, 0.0);
     for line in smaps.lines() {
         let kib = |value: &str| value.trim().strip_suffix(" kB")?.parse::<f64>().ok();
         match line.split_once(':') {
             Some(("Rss", value)) => resident = kib(value).unwrap_or(0.0),
             Some(("Pss", value)) if resident > 0.0 => {
                 if let (Some(start), Some(share)) = (mapping, kib(value)) {
-                    shares.insert(start, (share / resident).min(1.0));
+                    details.shares.insert(start, (share / resident).min(1.0));
                 }
+            }
+            Some(("AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped", value)) => {
+                let has_some = kib(value).is_some_and(|kib| kib > 0.0);
+                details.with_huge_pages.extend(mapping.filter(|_| has_some));
             }
             _ => mapping = parse_header(line).map(|range| range.start()).or(mapping),
         }
     }
-    shares
+    details
+}
+
+/// What the kernel's counters say of a process, which takes far less time than to look where its pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProcessSize {
+    pub parent: u32,
+    /// Page faults without reading from disk since its start.
+    pub faults: u64,
+    /// Where its first stack begins, the same in a copy by fork(2) until it becomes another program; 0 where
+    /// that is not told.
+    pub first_stack: u64,
+    /// Memory of its own, with what it has in common with copies of it; behind by some pages for each thread.
+    pub own_bytes: u64,
+}
+
+/// The size of a process; `None` where it has no memory (any more).
+pub fn process_size(root: &Path, pid: u32) -> Option<ProcessSize> {
+    let read = |folder: &str| {
+        let stat = read_text(root, format!("proc/{folder}/stat")).ok()?;
+        let statm = read_text(root, format!("proc/{folder}/statm")).ok()?;
+        parse_process_size(&stat, &statm)
+    };
+    let size = read(&pid.to_string())?;
+    if size.own_bytes > 0 {
+        return Some(size);
+    }
+    // The first thread has ended; the others have the memory.
+    let others = task_numbers(root, pid).ok()?.into_iter().filter(|&tid| tid != pid);
+    let found = others.filter_map(|tid| read(&format!("{pid}/task/{tid}")));
+    found.max_by_key(|other| other.own_bytes).map(|other| ProcessSize {
+        faults: size.faults,
+        ..other
+    })
+}
+
+/// From the texts of stat and statm.
+fn parse_process_size(stat: &str, statm: &str) -> Option<ProcessSize> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    // The first word behind the name is field 3 of proc(5).
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let pages: Vec<u64> =
+        statm.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+    Some(ProcessSize {
+        parent: u32::try_from(field(4)?).ok()?,
+        faults: field(10)?,
+        first_stack: field(28)?,
+        own_bytes: pages.get(1)?.saturating_sub(*pages.get(2)?) * base_page_bytes() as u64,
+    })
 }
 
 /// From the texts of /proc/PID/numa_maps and /proc/PID/maps.
@@ -268,6 +354,7 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
             own_pages: own_pages(line),
             is_mapped_twice: line.contains(" mapmax="),
             is_program: false,
+            is_of_tmpfs: false,
         });
     }
     for mapping in &mut found {
@@ -388,11 +475,44 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_processes_share_is_told_by_mapping() {
+    fn memory_that_processes_share_and_huge_pages_are_told_by_mapping() {
         let smaps = "1000-3000 rw-p 00000000 00:00 0 [heap]\nSize: 8 kB\nRss:    8 kB\nPss:   2 kB\n\
-            4000-5000 rw-p 00000000 00:00 0\nRss: 0 kB\nPss: 0 kB\nVmFlags: rd wr\n\
-            7000-9000 rw-p 00000000 00:00 0\nRss: 4 kB\nPss: 4 kB\n";
-        assert_eq!(parse_mapping_shares(smaps), [(0x1000, 0.25), (0x7000, 1.0)].into());
+            AnonHugePages: 0 kB\n4000-5000 rw-p 00000000 00:00 0\nRss: 0 kB\nPss: 0 kB\nVmFlags: rd wr\n\
+            7000-9000 rw-p 00000000 00:00 0\nRss: 4 kB\nPss: 4 kB\nAnonHugePages: 2048 kB\n";
+        let found = parse_mapping_details(smaps);
+        assert_eq!(found.shares, [(0x1000, 0.25), (0x7000, 1.0)].into());
+        assert_eq!(found.with_huge_pages, [0x7000].into());
+    }
+
+    #[test]
+    fn sizes_are_those_of_recorded_files() {
+        let stat = |pid: u32, faults: u64| {
+            let mut fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+            fields[1] = "5".into();
+            fields[7] = faults.to_string();
+            format!("{pid} (a) b) {}\n", fields.join(" "))
+        };
+        let page = base_page_bytes() as u64;
+        let tree = crate::file_tree::file_tree([
+            ("proc/7/stat", stat(7, 90)),
+            ("proc/7/statm", "900 25 10 1 0 200 0\n".into()),
+            ("proc/8/stat", stat(8, 70)),
+            ("proc/8/statm", "0 0 0 0 0 0 0\n".into()),
+            ("proc/8/task/8/stat", stat(8, 1)),
+            ("proc/8/task/9/stat", stat(9, 2)),
+            ("proc/8/task/9/statm", "900 30 10 1 0 200 0\n".into()),
+        ]);
+        let size = |faults, pages| ProcessSize {
+            parent: 5,
+            faults,
+            first_stack: 28,
+            own_bytes: pages * page,
+        };
+        assert_eq!(process_size(tree.path(), 7), Some(size(90, 15)));
+        assert_eq!(process_size(tree.path(), 8), Some(size(70, 20)), "by another thread");
+        assert_eq!(process_size(tree.path(), 9), None);
+        let (root, own) = (Path::new("/"), std::process::id());
+        assert!(process_size(root, own).unwrap().own_bytes > 1 << 16);
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! How much memory a program's processes have by the kernel's counters: read in a hundredth of the time that it
+//! takes to look where their pages are, so that a program's total is known whatever looks may cost.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nearfar_sys::{ProcessSize, base_page_bytes, process_size};
+
+/// The sizes of processes at one moment, by their numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FamilySizes {
+    sizes: BTreeMap<u32, ProcessSize>,
+    /// Those that are copies of one another, and their faults, by their first stack.
+    copies: BTreeMap<u64, (Vec<u32>, u64)>,
+}
+
+/// The size of a process and of the copies that have pages in common with it: while it stays the same, so does
+/// what a look finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SizeMark {
+    own: ProcessSize,
+    copies: usize,
+    faults_of_copies: u64,
+}
+
+impl SizeMark {
+    /// Whether nothing of it is in common with a copy.
+    pub fn is_alone(&self) -> bool {
+        self.copies == 1
+    }
+}
+
+impl FamilySizes {
+    /// Those of these processes that have memory.
+    pub fn read(root: &Path, processes: &[u32]) -> Self {
+        Self::new(processes.iter().filter_map(|&pid| Some((pid, process_size(root, pid)?))))
+    }
+
+    fn new(sizes: impl Iterator<Item = (u32, ProcessSize)>) -> Self {
+        let sizes: BTreeMap<u32, ProcessSize> = sizes.collect();
+        let mut copies: BTreeMap<u64, (Vec<u32>, u64)> = BTreeMap::new();
+        for (&pid, size) in &sizes {
+            let (group, faults) = copies.entry(key(pid, size)).or_default();
+            group.push(pid);
+            *faults = faults.saturating_add(size.faults);
+        }
+        Self { sizes, copies }
+    }
+
+    pub fn processes(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.sizes.keys().copied()
+    }
+
+    /// Processes that began as copies of one another and have not become other programs.
+    pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.copies.values().map(|(group, _)| group.as_slice())
+    }
+
+    pub fn mark(&self, pid: u32) -> Option<SizeMark> {
+        let own = *self.sizes.get(&pid)?;
+        let (group, faults) = self.copies.get(&key(pid, &own))?;
+        Some(SizeMark { own, copies: group.len(), faults_of_copies: *faults })
+    }
+
+    /// Memory of a process that none before it has: of a copy what it has beyond the first one, and what it has
+    /// changed since, at most a page for each fault.
+    pub fn own_bytes(&self, pid: u32) -> u64 {
+        let Some(size) = self.sizes.get(&pid) else { return 0 };
+        let group = self.copies.get(&key(pid, size)).map_or(&[][..], |(group, _)| group.as_slice());
+        let parent = group.binary_search(&size.parent).is_ok().then_some(size.parent);
+        let before = parent.or(group.first().copied()).filter(|&before| before != pid);
+        match before.and_then(|before| self.sizes.get(&before)) {
+            Some(before) => {
+                let changed = size.faults.saturating_mul(base_page_bytes() as u64);
+                size.own_bytes.saturating_sub(before.own_bytes).max(changed.min(size.own_bytes))
+            }
+            None => size.own_bytes,
+        }
+    }
+
+    /// Whether the same processes have about the same: all have come and have their memory.
+    pub fn is_about(&self, before: &Self) -> bool {
+        let all: u64 = self.sizes.values().map(|size| size.own_bytes).sum();
+        let faulted = |(pid, size): (&u32, &ProcessSize)| {
+            let before = before.sizes.get(pid).map_or(0, |before| before.faults);
+            size.faults.saturating_sub(before).saturating_mul(base_page_bytes() as u64)
+        };
+        self.sizes.keys().eq(before.sizes.keys())
+            && self.sizes.iter().map(faulted).sum::<u64>() <= all / 100
+    }
+}
+
+/// Of one whose stack is not told a number that no stack has.
+fn key(pid: u32, size: &ProcessSize) -> u64 {
+    if size.first_stack == 0 { pid.into() } else { size.first_stack }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(processes: &[(u32, u32, u64, u64, u64)]) -> FamilySizes {
+        let size = |&(pid, parent, stack, faults, pages): &(u32, u32, u64, u64, u64)| {
+            let own_bytes = pages * base_page_bytes() as u64;
+            (pid, ProcessSize { parent, faults, first_stack: stack, own_bytes })
+        };
+        FamilySizes::new(processes.iter().map(size))
+    }
+
+    #[test]
+    fn a_copy_has_what_it_changed_and_what_is_new() {
+        let page = base_page_bytes() as u64;
+        let found = sizes(&[
+            (7, 1, 5000, 9000, 1000),
+            (8, 7, 5000, 30, 1000),
+            (9, 7, 5000, 800, 1700),
+            (10, 7, 6000, 3, 1000),
+            (11, 1, 5000, 20, 1000),
+        ]);
+        let pages = |pid| found.own_bytes(pid) / page;
+        assert_eq!([7, 8, 9, 10, 11].map(pages), [1000, 30, 800, 1000, 20]);
+        assert_eq!(found.groups().collect::<Vec<_>>(), [&[7, 8, 9, 11][..], &[10]]);
+        assert_eq!(pages(12), 0);
+    }
+
+    /// The pages of the one are its own again once the other has changed them, although its own size stays.
+    #[test]
+    fn a_copy_that_changes_pages_changes_the_mark_of_both() {
+        let before = sizes(&[(7, 1, 5000, 900, 1000), (8, 7, 5000, 30, 1000), (9, 7, 6000, 5, 10)]);
+        let after = sizes(&[(7, 1, 5000, 900, 1000), (8, 7, 5000, 1030, 1000), (9, 7, 6000, 5, 10)]);
+        assert_ne!(before.mark(7), after.mark(7));
+        assert_eq!(before.mark(9), after.mark(9));
+        assert!(!after.is_about(&before) && after.is_about(&after));
+    }
+}
