@@ -1,10 +1,72 @@
 //! How much memory a program's processes have by the kernel's counters: read in a hundredth of the time that it
 //! takes to look where their pages are, so that a program's total is known whatever looks may cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use nearfar_sys::{ProcessSize, base_page_bytes, process_size};
+use nearfar_sys::{
+    ProcessSize, Refusal, base_page_bytes, newest_process, parent_of, process_numbers, process_size,
+};
+
+use crate::process_family::MAX_PROCESSES;
+
+/// A program, what descends from it, and what has lost its parents and was taken in by this process, which is
+/// then their parent ([`nearfar_sys::take_in_orphans`]).
+#[derive(Debug)]
+pub(crate) struct Family {
+    keeper: u32,
+    members: BTreeSet<u32>,
+    /// Processes of which it is known that they are none of it, this process's other children among them.
+    foreign: BTreeSet<u32>,
+    newest: Option<u32>,
+}
+
+impl Family {
+    /// Of a program that `keeper`, which has these `others` besides, is about to start.
+    pub fn new(keeper: u32, others: impl IntoIterator<Item = u32>) -> Self {
+        let foreign = others.into_iter().collect();
+        Self { keeper, members: BTreeSet::new(), foreign, newest: None }
+    }
+
+    /// Finds those that have come since; all processes of the system are listed only where some were started.
+    ///
+    /// # Errors
+    /// When /proc is not readable.
+    pub fn find(&mut self, root: &Path, leader: u32) -> Result<(), Refusal> {
+        self.members.insert(leader);
+        let newest = newest_process(root);
+        if newest.is_some() && self.newest == newest {
+            return Ok(());
+        }
+        self.newest = newest;
+        let all: BTreeSet<u32> = process_numbers(root)?.into_iter().collect();
+        self.members.retain(|pid| all.contains(pid));
+        self.foreign.retain(|pid| all.contains(pid));
+        let known = |pid: &&u32| self.members.contains(*pid) || self.foreign.contains(*pid);
+        let new = all.iter().filter(|pid| !known(pid));
+        let mut new: BTreeMap<u32, u32> =
+            new.filter_map(|&pid| Some((pid, parent_of(root, pid)?))).collect();
+        loop {
+            let is_member = |(_, parent): &(&u32, &u32)| {
+                **parent == self.keeper || self.members.contains(*parent)
+            };
+            let found: Vec<u32> = new.iter().filter(is_member).map(|(&pid, _)| pid).collect();
+            if found.is_empty() || self.members.len() >= MAX_PROCESSES {
+                break;
+            }
+            for pid in found {
+                new.remove(&pid);
+                self.members.insert(pid);
+            }
+        }
+        self.foreign.extend(new.into_keys().filter(|&pid| pid != leader));
+        Ok(())
+    }
+
+    pub fn members(&self) -> &BTreeSet<u32> {
+        &self.members
+    }
+}
 
 /// The sizes of processes at one moment, by their numbers.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +94,9 @@ impl SizeMark {
 
 impl FamilySizes {
     /// Those of these processes that have memory.
-    pub fn read(root: &Path, processes: &[u32]) -> Self {
-        Self::new(processes.iter().filter_map(|&pid| Some((pid, process_size(root, pid)?))))
+    pub fn read(root: &Path, processes: &BTreeSet<u32>, before: &Self) -> Self {
+        let read = |&pid: &u32| Some((pid, process_size(root, pid, before.sizes.get(&pid))?));
+        Self::new(processes.iter().filter_map(read))
     }
 
     fn new(sizes: impl Iterator<Item = (u32, ProcessSize)>) -> Self {
@@ -45,6 +108,14 @@ impl FamilySizes {
             *faults = faults.saturating_add(size.faults);
         }
         Self { sizes, copies }
+    }
+
+    pub fn has(&self, pid: u32) -> bool {
+        self.sizes.contains_key(&pid)
+    }
+
+    pub fn total(&self) -> u64 {
+        self.sizes.keys().map(|&pid| self.own_bytes(pid)).fold(0, u64::saturating_add)
     }
 
     pub fn processes(&self) -> impl ExactSizeIterator<Item = u32> {
@@ -102,7 +173,8 @@ mod tests {
     fn sizes(processes: &[(u32, u32, u64, u64, u64)]) -> FamilySizes {
         let size = |&(pid, parent, stack, faults, pages): &(u32, u32, u64, u64, u64)| {
             let own_bytes = pages * base_page_bytes() as u64;
-            (pid, ProcessSize { parent, faults, first_stack: stack, own_bytes })
+            let resident_bytes = own_bytes;
+            (pid, ProcessSize { parent, faults, first_stack: stack, resident_bytes, own_bytes })
         };
         FamilySizes::new(processes.iter().map(size))
     }
@@ -127,9 +199,40 @@ mod tests {
     #[test]
     fn a_copy_that_changes_pages_changes_the_mark_of_both() {
         let before = sizes(&[(7, 1, 5000, 900, 1000), (8, 7, 5000, 30, 1000), (9, 7, 6000, 5, 10)]);
-        let after = sizes(&[(7, 1, 5000, 900, 1000), (8, 7, 5000, 1030, 1000), (9, 7, 6000, 5, 10)]);
+        let after =
+            sizes(&[(7, 1, 5000, 900, 1000), (8, 7, 5000, 1030, 1000), (9, 7, 6000, 5, 10)]);
         assert_ne!(before.mark(7), after.mark(7));
         assert_eq!(before.mark(9), after.mark(9));
         assert!(!after.is_about(&before) && after.is_about(&after));
+    }
+
+    /// A grandchild, one that has lost its parent, and one that came when nothing had been started.
+    #[test]
+    fn a_family_is_found_whoever_its_parents_are() {
+        let tree = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: String| {
+            let path = tree.path().join("proc").join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let start = |pid: u32, parent: u32| {
+            write(&format!("{pid}/stat"), format!("{pid} (a) S {parent} 1 1"));
+        };
+        write("loadavg", "0.1 0.1 0.1 1/9 20\n".into());
+        for (pid, parent) in [(1, 0), (5, 1), (6, 5), (10, 5), (12, 20), (20, 10), (15, 5), (16, 1)]
+        {
+            start(pid, parent);
+        }
+        let mut family = Family::new(5, [6]);
+        let mut find = || {
+            family.find(tree.path(), 10).unwrap();
+            family.members().iter().copied().collect::<Vec<_>>()
+        };
+        assert_eq!(find(), [10, 12, 15, 20]);
+        start(21, 10);
+        assert_eq!(find(), [10, 12, 15, 20], "nothing was started, as far as it is told");
+        write("loadavg", "0.1 0.1 0.1 1/9 21\n".into());
+        std::fs::remove_dir_all(tree.path().join("proc/15")).unwrap();
+        assert_eq!(find(), [10, 12, 20, 21]);
     }
 }

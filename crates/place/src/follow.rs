@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearfar_sys::{
-    Change, MappingDetails, first_change_of, interrupt, is_thread_of, leave_stopped, mapping_details,
-    process_of_task, resume, stop_at_end, task_pages,
+    Change, MappingDetails, first_change_of, interrupt, is_thread_of, leave_stopped,
+    mapping_details, process_of_task, resume, stop_at_end, task_pages,
 };
 
 use crate::pinning::PinnedThreads;

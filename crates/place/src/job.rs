@@ -10,8 +10,7 @@ use nearfar_sys::{AwaitedSignals, ForeignForeground, Refusal, send_signal, stop_
 pub(crate) const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// The signals by which people and systems end programs.
-const ENDING: [i32; 5] =
-    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGABRT, libc::SIGTERM];
+const ENDING: [i32; 5] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGABRT, libc::SIGTERM];
 
 /// All that one process can send another, but what cannot be caught and what children bring about. A fault of this
 /// process itself ends it, whether its signal waits or not.

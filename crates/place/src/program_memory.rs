@@ -309,8 +309,7 @@ impl Census {
     /// Takes in what a process has now.
     pub fn count(&mut self, pid: u32, memory: ProcessMemory) {
         self.forget(pid);
-        for (sum, of_one) in
-            [(&mut self.sum.own, &memory.own), (&mut self.sum.huge, &memory.huge)]
+        for (sum, of_one) in [(&mut self.sum.own, &memory.own), (&mut self.sum.huge, &memory.huge)]
         {
             for (&node, &bytes) in of_one {
                 add(sum.entry(node).or_default(), bytes);
@@ -334,10 +333,10 @@ impl Census {
         *changed = changed.saturating_sub(memory.changed_file_bytes);
     }
 
-    /// Leaves out all processes but these, which ascend.
-    pub fn keep_living(&mut self, living: &[u32]) {
+    /// Leaves out all processes but these.
+    pub fn keep_living(&mut self, living: &BTreeSet<u32>) {
         let gone: Vec<u32> =
-            self.living.keys().filter(|pid| living.binary_search(pid).is_err()).copied().collect();
+            self.living.keys().filter(|pid| !living.contains(pid)).copied().collect();
         gone.into_iter().for_each(|pid| self.forget(pid));
     }
 
@@ -434,7 +433,11 @@ mod tests {
         let large = 2 << 20;
         let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
         assert_eq!(memory.own, own.into());
-        assert_eq!(memory.changed_file_bytes, 8 << 12, "of 9 pages of libc one is surely on node 1");
+        assert_eq!(
+            memory.changed_file_bytes,
+            8 << 12,
+            "of 9 pages of libc one is surely on node 1"
+        );
         let shared = [(0, 2 << 12), (2, 4 << 12)].into();
         assert_eq!(memory.shared, [(SharedKind::Posix, shared)].into());
         assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");
@@ -524,7 +527,7 @@ mod tests {
         seen(&mut census, 1, own(1000, 0), 1);
         census.forget(1);
         seen(&mut census, 2, own(995, 1), 2);
-        census.keep_living(&[]);
+        census.keep_living(&BTreeSet::new());
         seen(&mut census, 3, own(10, 2), 3);
         let kept = census.kept.clone().unwrap();
         assert_eq!((kept.memory, kept.at, kept.processes), (own(995, 1), at(2), 1));

@@ -149,9 +149,10 @@ impl PlacementVerdict {
             (small(node) - asked.get(node).copied().unwrap_or_default() * of_all).abs() / all
         };
         let are_small_pages_within = || {
-            bytes_by_node.keys().chain(asked.keys()).all(|node| {
-                off_in_small_pages(node) <= TOLERANCE.max(base_page as f64 / all)
-            })
+            bytes_by_node
+                .keys()
+                .chain(asked.keys())
+                .all(|node| off_in_small_pages(node) <= TOLERANCE.max(base_page as f64 / all))
         };
         let is_near = is_divided && is_within(huge_page) && are_small_pages_within();
         Some(Self {
@@ -396,8 +397,7 @@ mod tests {
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
             let peak_bytes = memory.mapped_bytes();
             let (processes, peak_processes) = (1, 1);
-            let seen =
-                ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&asked)).unwrap().verdict.unwrap().is_as_asked
         };
         assert!(of([7, 3], [0.75, 0.25]) && of([70, 30], [0.7, 0.3]));
@@ -444,8 +444,7 @@ mod tests {
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
             let peak_bytes = peak * MIB;
             let (processes, peak_processes) = (1, 1);
-            let seen =
-                ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&on(1, 1).into_keys().map(|node| (node, 1.0)).collect()))
                 .unwrap()
                 .is_partial()
@@ -467,12 +466,14 @@ mod tests {
             let peak_bytes = memory.mapped_bytes();
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
             let (processes, peak_processes) = (1, 1);
-            let seen =
-                ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&[(1, 1.0)].into())).unwrap()
         };
         let little = reported("anon=1 N0=51199 N1=1");
-        assert!(!little.verdict.as_ref().unwrap().is_as_asked && !little.is_partial(), "{little:?}");
+        assert!(
+            !little.verdict.as_ref().unwrap().is_as_asked && !little.is_partial(),
+            "{little:?}"
+        );
         let half = reported("anon=25600 N0=25600 N1=25600");
         assert!(half.is_partial(), "{half:?}");
     }

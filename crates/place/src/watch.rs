@@ -17,18 +17,17 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, Refusal, children, children_peak_bytes, follow, has_memory_nodes,
-    mapping_details, next_change, next_change_of, process_pages, take_in_orphans, task_pages,
-    task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
+    AwaitedSignals, Change, Refusal, children_peak_bytes, descendants, follow, has_memory_nodes,
+    mapping_details, next_change, next_change_of, process_pages, process_size, take_in_orphans,
+    task_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
-use crate::family_sizes::{FamilySizes, SizeMark};
+use crate::family_sizes::{Family, FamilySizes, SizeMark};
 use crate::follow::Follower;
 use crate::job::Job;
 use crate::launch::{NotLaunched, launch};
 use crate::loss::Loss;
 use crate::pinning::{PinnedThreads, Pinning};
-use crate::process_family::{MAX_PROCESSES, family};
 use crate::program_memory::{Census, CountMethod, FileKinds, ProcessMemory, ProgramMemory};
 use crate::report::ReportedProcess;
 use crate::seen_threads::{SeenThread, SeenThreads};
@@ -40,9 +39,12 @@ const MIN_PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_millis(250);
 /// What has not changed is looked at again after so long: the kernel may have moved its pages.
 const OLD: Duration = Duration::from_secs(1);
-/// All counts and looks together may take 1 / COST of the time, and of a program that ends before, of this one.
-const COST: u32 = 100;
+/// All counts and looks together may take 1 / COST of the time, and of a program that ends before, of this one. With
+/// what else this process does it is a hundredth.
+const COST: u32 = 120;
 const SHORT: Duration = Duration::from_secs(2);
+/// What may wait for a better moment costs this part of what is left.
+const SAVED: u32 = 8;
 /// The same while there are pages to move, and until the first were.
 const MOVING_COST: u32 = 4;
 
@@ -89,8 +91,7 @@ pub struct Steering {
 #[derive(Debug)]
 pub struct Watched {
     child: Child,
-    /// Children that this process had before.
-    others: Vec<u32>,
+    family: Family,
     begun: Instant,
     steering: Steering,
     /// What of the binding the program runs without.
@@ -113,7 +114,8 @@ pub fn start_watched(
         wait_to_be_followed(command, awaited);
     }
     take_in_orphans();
-    let others = children(Path::new("/"), std::process::id()).unwrap_or_default();
+    let keeper = std::process::id();
+    let family = Family::new(keeper, descendants(Path::new("/"), keeper).unwrap_or_default());
     let begun = Instant::now();
     let started = launch(command, binding, may_lose, Some(awaited));
     let (mut child, losses) = match started {
@@ -131,7 +133,7 @@ pub fn start_watched(
         let what = "following the program (--follow)";
         return Err(NotLaunched::Lost(vec![Loss::refused(what, &refusal)]));
     }
-    Ok(Watched { child, others, begun, steering, losses })
+    Ok(Watched { child, family, begun, steering, losses })
 }
 
 fn not_followed(error: &io::Error) -> Loss {
@@ -269,26 +271,32 @@ struct Looked {
     mark: SizeMark,
     own_bytes: u64,
     at: Duration,
-    cost: Duration,
+}
+
+/// What a look goes over: pages of a process, and what every process has.
+fn units(own_bytes: u64) -> u64 {
+    own_bytes + (1 << 20)
 }
 
 struct Watch {
     program: u32,
     begun: Instant,
-    /// Children that this process had before.
-    others: Vec<u32>,
-    /// When to count next, and what CPU time all counts and looks took.
+    family: Family,
+    /// When to count next, and what CPU time this process took so far, or all counts and looks.
     next_count: Duration,
     spent: Duration,
     /// The sizes of the last count, and what was known at the last look at each.
     sizes: FamilySizes,
     looked: BTreeMap<u32, Looked>,
-    last_cost: Duration,
+    /// What all looks took, and what they went over.
+    looks: (Duration, u64),
     file_kinds: FileKinds,
     is_bound: bool,
     is_interleaved: bool,
     follower: Option<Follower>,
     moved: Option<MovedWeights>,
+    /// The last look moved pages: there will be more.
+    is_moving: bool,
     census: Census,
     seen: SeenThreads,
     losses: Vec<Loss>,
@@ -299,7 +307,7 @@ struct Watch {
 
 impl Watch {
     fn new(watched: Watched) -> Self {
-        let Watched { child, others, begun, steering, losses } = watched;
+        let Watched { child, family, begun, steering, losses } = watched;
         let program = child.id();
         let mut seen = SeenThreads::default();
         if steering.is_followed {
@@ -309,17 +317,20 @@ impl Watch {
         Self {
             program,
             begun,
-            others,
+            family,
             next_count: MIN_PAUSE,
-            spent: Duration::ZERO,
+            spent: Duration::from_nanos(thread_cpu_ns()),
             sizes: FamilySizes::default(),
             looked: BTreeMap::new(),
-            last_cost: Duration::ZERO,
+            looks: (Duration::ZERO, 0),
             file_kinds: FileKinds::default(),
             is_bound: steering.is_bound,
             is_interleaved: steering.is_interleaved,
-            follower: steering.is_followed.then(|| Follower::new(program, pinned, steering.is_interleaved)),
+            follower: steering
+                .is_followed
+                .then(|| Follower::new(program, pinned, steering.is_interleaved)),
             moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
+            is_moving: false,
             census: Census::default(),
             seen,
             losses,
@@ -358,11 +369,8 @@ impl Watch {
         let cpu_before = thread_cpu_ns();
         // What it costs others: on a busy machine a look waits longer for a CPU than it has one.
         let cost = || Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
-        let family = self.family();
-        let sizes = FamilySizes::read(Path::new("/"), &family);
+        let sizes = self.count();
         let counting = cost();
-        self.census.keep_living(&family);
-        self.looked.retain(|pid, _| family.binary_search(pid).is_ok());
         let (moved, has_looked) = self.look(&sizes, &cost);
         let unseen = |pid: u32| {
             let known = self.looked.get(&pid).map_or(0, |looked| looked.own_bytes);
@@ -372,7 +380,7 @@ impl Watch {
         if has_looked {
             self.census.remember(CountMethod::Seen, begun);
         }
-        self.sizes = sizes;
+        (self.sizes, self.is_moving) = (sizes, moved > 0);
         self.spent += cost();
         let now = self.begun.elapsed();
         self.next_count = now
@@ -384,24 +392,25 @@ impl Watch {
             };
     }
 
-    /// The program, what descends from it, and what has lost its parents and was taken in.
-    fn family(&mut self) -> Vec<u32> {
+    /// Finds the processes and counts what they have.
+    fn count(&mut self) -> FamilySizes {
         let root = Path::new("/");
-        let (mut family, childless) = self::family(root, self.program);
-        self.childless = childless.or(self.childless.take());
-        for orphan in children(root, std::process::id()).unwrap_or_default() {
-            if orphan == self.program || self.others.contains(&orphan) {
-                continue;
-            }
-            // Nobody else waits for it; those that are followed are heard of all the same.
-            if self.follower.is_none() {
-                next_change_of(orphan).ok();
-            }
-            family.extend(self::family(root, orphan).0);
+        if let Err(refusal) = self.family.find(root, self.program) {
+            self.childless = Some(refusal);
         }
-        family.truncate(MAX_PROCESSES);
-        family.sort_unstable();
-        family
+        let family = self.family.members().clone();
+        let sizes = FamilySizes::read(root, &family, &self.sizes);
+        for &pid in family.iter().filter(|&&pid| !sizes.has(pid)) {
+            self.census.forget(pid);
+            self.looked.remove(&pid);
+            // Nobody else waits for one that was taken in; those that are followed are heard of all the same.
+            if self.follower.is_none() && pid != self.program {
+                next_change_of(pid).ok();
+            }
+        }
+        self.census.keep_living(&family);
+        self.looked.retain(|pid, _| family.contains(pid));
+        sizes
     }
 
     /// Looks at the processes that are not what they were at their last look, those first of which most is not
@@ -410,42 +419,21 @@ impl Watch {
         let at = self.begun.elapsed();
         // A program that has no pages to move yet will have them.
         let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
-        let part = if awaits_pages { MOVING_COST } else { COST };
+        let part = if awaits_pages || self.is_moving { MOVING_COST } else { COST };
         let allowed = (at.max(SHORT) / part).saturating_sub(self.spent);
-        let is_stale = |looked: Option<&Looked>, pid: u32| {
-            self.moved.is_some()
-                || looked.is_none_or(|looked| Some(looked.mark) != sizes.mark(pid))
-        };
-        let mut groups: Vec<(u64, Vec<u32>)> = Vec::new();
-        for copies in sizes.groups() {
-            let mut stale: Vec<(u64, u32)> = copies
-                .iter()
-                .filter(|&&copy| is_stale(self.looked.get(&copy), copy))
-                .map(|&copy| {
-                    let known = self.looked.get(&copy).map_or(0, |looked| looked.own_bytes);
-                    (sizes.own_bytes(copy).abs_diff(known), copy)
-                })
-                .collect();
-            stale.sort_unstable_by_key(|&(unseen, copy)| (Reverse(unseen), copy));
-            let is_old = |pid: &u32| self.looked.get(pid).is_some_and(|it| it.at + OLD <= at);
-            if !stale.is_empty() {
-                let unseen = stale.iter().map(|(unseen, _)| unseen).sum();
-                groups.push((unseen, stale.into_iter().map(|(_, copy)| copy).collect()));
-            } else if copies.iter().any(is_old) {
-                groups.push((0, copies.to_vec()));
-            }
-        }
-        groups.sort_by_key(|(unseen, group)| (Reverse(*unseen), group.first().copied()));
+        let groups = self.stale(sizes, at);
         let is_settled = sizes.is_about(&self.sizes);
+        let much = sizes.total() / 100;
         let (mut moved, mut has_looked) = (0, false);
-        for (_, group) in groups {
-            let likely: Duration = group.iter().map(|pid| self.likely_cost(*pid)).sum();
-            // One that still grows is looked at as a whole, and only where that costs little of what is left:
-            // its parts would be known of different moments, and of one that is small yet.
+        for (unseen, group) in groups {
+            let likely: Duration = group.iter().map(|&pid| self.likely_cost(pid, sizes)).sum();
             let left = allowed.saturating_sub(cost());
-            let is_first = self.looked.is_empty() && !has_looked;
-            let is_worth_it = if is_settled { !left.is_zero() } else { 8 * likely <= left };
-            if !is_first && !is_worth_it {
+            // What still grows is looked at as a whole, and only where that costs little of what is left: its parts
+            // would be known of different moments, and of one at which it is small.
+            let is_cheap = SAVED * likely <= left;
+            let first = group.first().map_or(likely, |&pid| self.likely_cost(pid, sizes));
+            let is_due = is_cheap || is_settled && unseen > much && first <= left;
+            if !is_due && !self.looked.is_empty() {
                 continue;
             }
             // What was seen of these at another moment may be in common with what is seen now.
@@ -454,29 +442,65 @@ impl Watch {
             }
             for pid in group {
                 let before = cost();
-                let is_affordable = before + self.likely_cost(pid) <= allowed;
+                let is_affordable = is_due && before + self.likely_cost(pid, sizes) <= allowed;
                 if has_looked && !is_affordable {
                     break;
                 }
                 let Some(mark) = sizes.mark(pid) else { continue };
-                moved += self.look_at(pid, mark.is_alone());
+                let are_threads_due = is_cheap || !self.looked.contains_key(&pid);
+                let (found, now) = self.look_at(pid, mark.is_alone(), are_threads_due);
+                moved += now;
                 has_looked = true;
-                let own_bytes = sizes.own_bytes(pid);
-                let looked = Looked { mark, own_bytes, at, cost: cost().saturating_sub(before) };
-                self.last_cost = looked.cost;
-                self.looked.insert(pid, looked);
+                // While it grows a look finds more than was counted before.
+                let own_bytes = sizes.own_bytes(pid).max(found);
+                self.looked.insert(pid, Looked { mark, own_bytes, at });
+                self.looks.0 += cost().saturating_sub(before);
+                self.looks.1 += units(own_bytes);
             }
         }
-        if has_looked {
-            // What ended meanwhile had its pages in common with others for a part of the time only.
-            let family = self.family();
-            self.census.keep_living(&family);
-        }
+        // What ended meanwhile had its pages in common with others for a part of the time only.
+        let is_gone = |(pid, looked): (&u32, &Looked)| {
+            let is_in_question = looked.at == at && !looked.mark.is_alone();
+            (is_in_question && process_size(Path::new("/"), *pid, None).is_none()).then_some(*pid)
+        };
+        let gone: Vec<u32> = self.looked.iter().filter_map(is_gone).collect();
+        gone.into_iter().for_each(|pid| self.census.forget(pid));
         (moved, has_looked)
     }
 
-    fn likely_cost(&self, pid: u32) -> Duration {
-        self.looked.get(&pid).map_or(self.last_cost, |looked| looked.cost)
+    /// The processes that are not what they were, or that have not been looked at for long, in groups of copies;
+    /// the groups with what is not known of them.
+    fn stale(&self, sizes: &FamilySizes, at: Duration) -> Vec<(u64, Vec<u32>)> {
+        let unseen = |pid: u32| {
+            let known = self.looked.get(&pid).map_or(0, |looked| looked.own_bytes);
+            sizes.own_bytes(pid).abs_diff(known)
+        };
+        let is_stale = |pid: &u32| {
+            self.moved.is_some()
+                || self.looked.get(pid).is_none_or(|looked| Some(looked.mark) != sizes.mark(*pid))
+        };
+        let is_old = |pid: &u32| self.looked.get(pid).is_some_and(|it| it.at + OLD <= at);
+        let mut groups: Vec<(u64, Vec<u32>)> = Vec::new();
+        for copies in sizes.groups() {
+            let mut stale: Vec<u32> = copies.iter().copied().filter(is_stale).collect();
+            if stale.is_empty() && copies.iter().any(is_old) {
+                stale = copies.to_vec();
+            }
+            stale.sort_by_key(|&pid| Reverse(unseen(pid)));
+            if !stale.is_empty() {
+                groups.push((stale.iter().map(|&pid| unseen(pid)).sum(), stale));
+            }
+        }
+        groups.sort_by_key(|(unseen, _)| Reverse(*unseen));
+        groups
+    }
+
+    /// What a look at a process will take, as long as others took for their size.
+    fn likely_cost(&self, pid: u32, sizes: &FamilySizes) -> Duration {
+        let (took, all) = self.looks;
+        let nanos =
+            took.as_nanos() * u128::from(units(sizes.own_bytes(pid))) / u128::from(all.max(1));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     fn forget(&mut self, pid: u32) {
@@ -486,10 +510,13 @@ impl Watch {
         }
     }
 
-    /// Looks at a process, and moves its pages where that is asked for: tells how many.
-    fn look_at(&mut self, process: u32, is_alone: bool) -> u64 {
+    /// Looks at a process, and moves its pages where that is asked for: bytes of its own that were found, and how
+    /// many pages were moved.
+    fn look_at(&mut self, process: u32, is_alone: bool, are_threads_due: bool) -> (u64, u64) {
         let root = Path::new("/");
-        self.seen.note(process, &tasks(root, process).unwrap_or_default());
+        if are_threads_due {
+            self.seen.note(process, &tasks(root, process).unwrap_or_default());
+        }
         // Only to move them it has to be known where mappings end.
         let pages = match self.moved.is_some() {
             true => process_pages(root, process),
@@ -500,7 +527,7 @@ impl Watch {
         };
         let mut mappings = match pages {
             // What has no memory is not there any more.
-            Ok(mappings) if mappings.is_empty() => return 0,
+            Ok(mappings) if mappings.is_empty() => return (0, 0),
             Ok(mappings) => mappings,
             Err(refusal) => {
                 // What has ended meanwhile refuses nothing; but /proc may be hidden.
@@ -508,7 +535,7 @@ impl Watch {
                 if !has_ended || task_state(root, std::process::id()).is_none() {
                     self.blocked = Some(refusal);
                 }
-                return 0;
+                return (0, 0);
             }
         };
         let mut moved = 0;
@@ -522,8 +549,10 @@ impl Watch {
         // Alone it has nothing in common with anybody.
         let details = (!is_alone || self.is_interleaved)
             .then(|| mapping_details(root, process, process).unwrap_or_default());
-        self.census.count(process, ProcessMemory::of(&mappings, details.as_ref()));
-        moved
+        let memory = ProcessMemory::of(&mappings, details.as_ref());
+        let found = memory.bytes();
+        self.census.count(process, memory);
+        (found, moved)
     }
 
     fn outcome(mut self, status: ExitStatus) -> Outcome {

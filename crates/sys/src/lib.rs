@@ -75,9 +75,7 @@ pub use page_move::{
 };
 pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
-pub use page_sizes::{
-    HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes,
-};
+pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use page_table::{PageTable, PresentPage};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
 pub use policy::{
@@ -85,9 +83,9 @@ pub use policy::{
 };
 pub use probe::probe_calls;
 pub use process::{
-    MappedPages, MappingDetails, MappingKind, ProcessSize, SharedMemory, Task, children,
-    descendants, mapping_details, parent_of, parse_process_pages, process_of_task, process_pages,
-    process_size, program_files, task_pages, task_state, tasks, tracer_of,
+    MappedPages, MappingDetails, MappingKind, ProcessSize, SharedMemory, Task, descendants,
+    mapping_details, newest_process, parent_of, parse_process_pages, process_of_task,
+    process_pages, process_size, program_files, task_pages, task_state, tasks, tracer_of,
 };
 pub use process_table::{
     ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes,
@@ -96,8 +94,8 @@ pub use process_table::{
 pub use proof_method::ProofMethod;
 pub use refusal::{Errno, Refusal};
 pub use signals::{
-    ArrivedSignal, AwaitedSignals, ForeignForeground, end_by_signal, is_thread_of, kill_process_group, send_signal,
-    stand_in_for_program, stop_self, take_in_orphans,
+    ArrivedSignal, AwaitedSignals, ForeignForeground, end_by_signal, is_thread_of,
+    kill_process_group, send_signal, stand_in_for_program, stop_self, take_in_orphans,
 };
 pub use socket::{
     DoneSends, InterfaceAddress, allow_zero_copy, done_sends, has_too_many_sends,
