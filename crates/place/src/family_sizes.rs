@@ -149,6 +149,13 @@ impl FamilySizes {
         }
     }
 
+    /// Of copies the first one, where the others have changed hardly anything: it has the memory of all.
+    pub fn first_of_unchanged(&self, copies: &[u32]) -> Option<u32> {
+        let (&first, others) = copies.split_first().filter(|(_, others)| !others.is_empty())?;
+        let changed = others.iter().map(|&pid| self.own_bytes(pid)).fold(0, u64::saturating_add);
+        (changed <= self.own_bytes(first) / 100).then_some(first)
+    }
+
     /// Whether the same processes have about the same: all have come and have their memory.
     pub fn is_about(&self, before: &Self) -> bool {
         let all: u64 = self.sizes.values().map(|size| size.own_bytes).sum();
@@ -193,6 +200,16 @@ mod tests {
         assert_eq!([7, 8, 9, 10, 11].map(pages), [1000, 30, 800, 1000, 20]);
         assert_eq!(found.groups().collect::<Vec<_>>(), [&[7, 8, 9, 11][..], &[10]]);
         assert_eq!(pages(12), 0);
+    }
+
+    #[test]
+    fn one_has_the_memory_of_copies_that_change_nothing() {
+        let found =
+            sizes(&[(7, 1, 5000, 900, 10000), (8, 7, 5000, 30, 10000), (9, 7, 5000, 60, 10000)]);
+        assert_eq!(found.first_of_unchanged(&[7, 8, 9]), Some(7));
+        assert_eq!(found.first_of_unchanged(&[7]), None);
+        let found = sizes(&[(7, 1, 5000, 900, 10000), (8, 7, 5000, 300, 10000)]);
+        assert_eq!(found.first_of_unchanged(&[7, 8]), None);
     }
 
     /// The pages of the one are its own again once the other has changed them, although its own size stays.

@@ -273,9 +273,17 @@ struct Looked {
     at: Duration,
 }
 
-/// What a look goes over: pages of a process, and what every process has.
+/// Copies of one process that are to be looked at.
+struct Stale {
+    unseen: u64,
+    group: Vec<u32>,
+    /// Copies that need no look: the one of the group has their memory.
+    unchanged: Vec<u32>,
+}
+
+/// What a look goes over: pages of a process, and what takes as long in every process.
 fn units(own_bytes: u64) -> u64 {
-    own_bytes + (1 << 20)
+    own_bytes + (16 << 20)
 }
 
 struct Watch {
@@ -387,8 +395,8 @@ impl Watch {
             + match moved > 0 {
                 // Where new pages had to be moved there will be more.
                 true => MIN_PAUSE.max(MOVING_COST * (now - begun)),
-                // Counts take half of what all may.
-                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(2 * COST * counting),
+                // Counts take a third of what all may.
+                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(3 * COST * counting),
             };
     }
 
@@ -425,7 +433,7 @@ impl Watch {
         let is_settled = sizes.is_about(&self.sizes);
         let much = sizes.total() / 100;
         let (mut moved, mut has_looked) = (0, false);
-        for (unseen, group) in groups {
+        for Stale { unseen, group, unchanged } in groups {
             let likely: Duration = group.iter().map(|&pid| self.likely_cost(pid, sizes)).sum();
             let left = allowed.saturating_sub(cost());
             // What still grows is looked at as a whole, and only where that costs little of what is left: its parts
@@ -448,7 +456,8 @@ impl Watch {
                 }
                 let Some(mark) = sizes.mark(pid) else { continue };
                 let are_threads_due = is_cheap || !self.looked.contains_key(&pid);
-                let (found, now) = self.look_at(pid, mark.is_alone(), are_threads_due);
+                let is_alone = mark.is_alone() || !unchanged.is_empty();
+                let (found, now) = self.look_at(pid, is_alone, are_threads_due);
                 moved += now;
                 has_looked = true;
                 // While it grows a look finds more than was counted before.
@@ -456,6 +465,11 @@ impl Watch {
                 self.looked.insert(pid, Looked { mark, own_bytes, at });
                 self.looks.0 += cost().saturating_sub(before);
                 self.looks.1 += units(own_bytes);
+                for &copy in &unchanged {
+                    let Some(mark) = sizes.mark(copy) else { continue };
+                    self.census.count(copy, ProcessMemory::default());
+                    self.looked.insert(copy, Looked { mark, own_bytes: 0, at });
+                }
             }
         }
         // What ended meanwhile had its pages in common with others for a part of the time only.
@@ -468,9 +482,9 @@ impl Watch {
         (moved, has_looked)
     }
 
-    /// The processes that are not what they were, or that have not been looked at for long, in groups of copies;
-    /// the groups with what is not known of them.
-    fn stale(&self, sizes: &FamilySizes, at: Duration) -> Vec<(u64, Vec<u32>)> {
+    /// The processes that are not what they were, or that have not been looked at for long, in groups of copies, those
+    /// first of which most is not known.
+    fn stale(&self, sizes: &FamilySizes, at: Duration) -> Vec<Stale> {
         let unseen = |pid: u32| {
             let known = self.looked.get(&pid).map_or(0, |looked| looked.own_bytes);
             sizes.own_bytes(pid).abs_diff(known)
@@ -480,18 +494,29 @@ impl Watch {
                 || self.looked.get(pid).is_none_or(|looked| Some(looked.mark) != sizes.mark(*pid))
         };
         let is_old = |pid: &u32| self.looked.get(pid).is_some_and(|it| it.at + OLD <= at);
-        let mut groups: Vec<(u64, Vec<u32>)> = Vec::new();
+        let mut groups: Vec<Stale> = Vec::new();
         for copies in sizes.groups() {
-            let mut stale: Vec<u32> = copies.iter().copied().filter(is_stale).collect();
-            if stale.is_empty() && copies.iter().any(is_old) {
-                stale = copies.to_vec();
+            let mut group: Vec<u32> = copies.iter().copied().filter(is_stale).collect();
+            if group.is_empty() && copies.iter().any(is_old) {
+                group = copies.to_vec();
             }
-            stale.sort_by_key(|&pid| Reverse(unseen(pid)));
-            if !stale.is_empty() {
-                groups.push((stale.iter().map(|&pid| unseen(pid)).sum(), stale));
+            if group.is_empty() {
+                continue;
             }
+            group.sort_by_key(|&pid| Reverse(unseen(pid)));
+            let all = group.iter().map(|&pid| unseen(pid)).sum();
+            // Pages are moved of each.
+            let first = sizes.first_of_unchanged(copies).filter(|_| self.moved.is_none());
+            groups.push(match first {
+                Some(first) => Stale {
+                    unseen: all,
+                    group: vec![first],
+                    unchanged: copies.iter().copied().filter(|&pid| pid != first).collect(),
+                },
+                None => Stale { unseen: all, group, unchanged: Vec::new() },
+            });
         }
-        groups.sort_by_key(|(unseen, _)| Reverse(*unseen));
+        groups.sort_by_key(|stale| Reverse(stale.unseen));
         groups
     }
 
