@@ -34,7 +34,7 @@ use crate::seen_threads::{SeenThread, SeenThreads};
 use crate::weights::MovedWeights;
 
 /// A program is counted after this part of its time so far, but no sooner and no later than this.
-const PAUSES: u32 = 32;
+const PAUSES: u32 = 16;
 const MIN_PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_millis(250);
 /// What has not changed is looked at again after so long: the kernel may have moved its pages.
