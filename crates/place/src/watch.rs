@@ -117,7 +117,9 @@ pub fn start_watched(
     let keeper = std::process::id();
     let family = Family::new(keeper, descendants(Path::new("/"), keeper).unwrap_or_default());
     let begun = Instant::now();
-    let started = launch(command, binding, may_lose, Some(awaited));
+    // The mask of one that is followed is given to it later.
+    let mask = (!steering.is_followed).then_some(awaited);
+    let started = launch(command, binding, may_lose, mask);
     let (mut child, losses) = match started {
         Err(NotLaunched::Program(error)) if steering.is_followed && is_untraceable(&error) => {
             return Err(NotLaunched::Lost(vec![not_followed(&error)]));
