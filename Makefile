@@ -52,7 +52,7 @@ TIERS = guest tests documents host devices
 tests: ; $(CARGO_TEST)
 $(TIERS:%=stage-%): stage-%: ; @$(STAGE) $* $(MAKE) --no-print-directory $*
 
-outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; kernels and sandboxes without memory nodes; programs of class A, declared traffic; clusters; accuracy; AArch64
+outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; ten shapes of process trees; kernels and sandboxes without memory nodes; programs of class A, declared traffic; clusters; accuracy; AArch64
 	@scripts/install-packages build documents guest suites outer programs clusters sandboxes arm64
 	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
@@ -61,6 +61,7 @@ outer: ## what is slower: every guest under both kernels, two guests on a wire, 
 	@$(STAGE) sandboxes $(CARGO_TEST) --test containers sandboxes -- --ignored
 	@$(STAGE) documents $(CARGO_TEST) $(DOCUMENTS) -- --ignored
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
+	@$(STAGE) trees $(CARGO_TEST) --test program ten_shapes_of_process_trees -- --ignored --nocapture
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters

@@ -465,7 +465,6 @@ impl Watch {
                 // While it grows a look finds more than was counted before.
                 let own_bytes = sizes.own_bytes(pid).max(found);
                 self.looked.insert(pid, Looked { mark, own_bytes, at });
-                self.looks.0 += cost().saturating_sub(before);
                 self.looks.1 += units(own_bytes);
                 for &copy in &unchanged {
                     let Some(mark) = sizes.mark(copy) else { continue };
@@ -544,6 +543,7 @@ impl Watch {
         if are_threads_due {
             self.seen.note(process, &tasks(root, process).unwrap_or_default());
         }
+        let cpu_before = thread_cpu_ns();
         // Only to move them it has to be known where mappings end.
         let pages = match self.moved.is_some() {
             true => process_pages(root, process),
@@ -572,10 +572,11 @@ impl Watch {
                 mappings = process_pages(root, process).unwrap_or(mappings);
             }
         }
-        self.file_kinds.classify(root, process, process, &mut mappings);
         // Alone it has nothing in common with anybody.
         let details = (!is_alone || self.is_interleaved)
             .then(|| mapping_details(root, process, process).unwrap_or_default());
+        self.looks.0 += Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
+        self.file_kinds.classify(root, process, process, &mut mappings);
         let memory = ProcessMemory::of(&mappings, details.as_ref());
         let found = memory.bytes();
         self.census.count(process, memory);

@@ -501,7 +501,7 @@ mod tests {
             format!("{pid} (a) b) {}\n", fields.join(" "))
         };
         let page = base_page_bytes() as u64;
-        let tree = crate::file_tree::file_tree([
+        let files = [
             ("proc/7/stat", stat(7, 90, 25)),
             ("proc/7/statm", "900 25 10 1 0 200 0\n".into()),
             ("proc/8/stat", stat(8, 70, 0)),
@@ -509,7 +509,9 @@ mod tests {
             ("proc/8/task/8/stat", stat(8, 1, 0)),
             ("proc/8/task/9/stat", stat(9, 2, 30)),
             ("proc/8/task/9/statm", "900 30 10 1 0 200 0\n".into()),
-        ]);
+        ];
+        let files = files.iter().map(|(path, text)| (*path, text.as_str()));
+        let tree = crate::file_tree::file_tree(files);
         let size = |faults, resident, own| ProcessSize {
             parent: 5,
             faults,
@@ -517,10 +519,12 @@ mod tests {
             resident_bytes: resident * page,
             own_bytes: own * page,
         };
-        let read = |pid, before| process_size(tree.path(), pid, before);
+        let read = |pid, before: Option<ProcessSize>| {
+            process_size(tree.path(), pid, before.as_ref())
+        };
         assert_eq!(read(7, None), Some(size(90, 25, 15)));
-        assert_eq!(read(7, Some(&size(90, 25, 14))), Some(size(90, 25, 14)), "read before");
-        assert_eq!(read(7, Some(&size(89, 25, 14))), Some(size(90, 25, 15)));
+        assert_eq!(read(7, Some(size(90, 25, 14))), Some(size(90, 25, 14)), "read before");
+        assert_eq!(read(7, Some(size(89, 25, 14))), Some(size(90, 25, 15)));
         assert_eq!(read(8, None), Some(size(70, 30, 20)), "by another thread");
         assert_eq!(read(9, None), None);
         let (root, own) = (Path::new("/"), std::process::id());

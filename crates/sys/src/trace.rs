@@ -274,14 +274,15 @@ mod tests {
     fn a_program_is_followed_from_its_first_instruction() {
         let mut command = Command::new("sh");
         command.args(["-c", "true & wait; exit 7"]);
-        wait_to_be_followed(&mut command);
+        let awaited = AwaitedSignals::block(&[]).unwrap();
+        wait_to_be_followed(&mut command, &awaited);
         let mut child = match command.spawn() {
             Ok(child) => child,
             // A sandbox without ptrace(2).
             Err(error) => return assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         };
         let pid = child.id();
-        follow(pid).unwrap();
+        follow(pid, &awaited).unwrap();
         let (mut started, mut endings) = (Vec::new(), 0);
         let status = loop {
             // Other tests have children of their own.
@@ -312,6 +313,6 @@ mod tests {
         assert_eq!((libc::WEXITSTATUS(status), started.len(), endings), (7, 1, 2));
         // Reaped above.
         assert!(child.wait().is_err());
-        assert!(follow(u32::MAX).is_err() && follow(pid).is_err());
+        assert!(follow(u32::MAX, &awaited).is_err() && follow(pid, &awaited).is_err());
     }
 }
