@@ -443,6 +443,21 @@ mod tests {
         assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");
     }
 
+    #[test]
+    fn files_are_shared_memory_on_tmpfs_and_small_ones_count_together() {
+        let lines = "1000 default file=/mem/a N1=512 kernelpagesize_kB=4\n\
+            9000 default file=/data/a N0=100 kernelpagesize_kB=4\n\
+            a000 default file=/data/b N0=50 N1=1 kernelpagesize_kB=4\n\
+            b000 default file=/lib/small N0=60 kernelpagesize_kB=4\n";
+        let mut mappings = parse_process_pages(lines, "").unwrap();
+        mappings[0].is_of_tmpfs = true;
+        mappings[3].is_program = true;
+        let memory = ProcessMemory::of(&mappings, None);
+        assert_eq!(memory.shared, [(SharedKind::Tmpfs, [(1, 2 << 20)].into())].into());
+        assert_eq!(memory.small_files, [(0, 150 << 12), (1, 1 << 12)].into());
+        assert_eq!((memory.files.len(), memory.mapped_bytes()), (0, (151 << 12) + (2 << 20)));
+    }
+
     /// A private mapping of 200 MiB keeps the file's part when the program writes some pages elsewhere.
     #[test]
     fn a_file_that_was_changed_in_part_still_counts() {

@@ -434,6 +434,11 @@ mod tests {
         let small = ProcessMemory { files: of_file("/lib/libc.so.6", 2), programs, ..own };
         let found = verdict(&small, &at_1);
         assert!(found.is_as_asked && !found.do_files_count, "{found:?}");
+        // Many small files as one large one, but not what every shell maps of locales.
+        let many = ProcessMemory { own: on(1, 100), small_files: on(0, 16), ..Default::default() };
+        assert!(!verdict(&many, &at_1).is_as_asked);
+        let locales = ProcessMemory { own: on(1, 4), small_files: on(0, 3), ..Default::default() };
+        assert!(verdict(&locales, &at_1).is_as_asked);
     }
 
     /// A look before a program had its memory speaks for a part.

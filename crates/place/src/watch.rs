@@ -397,8 +397,8 @@ impl Watch {
             + match moved > 0 {
                 // Where new pages had to be moved there will be more.
                 true => MIN_PAUSE.max(MOVING_COST * (now - begun)),
-                // Counts take a third of what all may.
-                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(3 * COST * counting),
+                // Counts take half of what all may.
+                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(2 * COST * counting),
             };
     }
 

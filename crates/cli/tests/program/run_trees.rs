@@ -126,7 +126,7 @@ fn ten_shapes_of_process_trees_ten_times() {
         def hold(mib):\n    block = bytearray(mib << 20)\n    block[::4096] = b'1' * (mib << 8)\n    time.sleep(3)\n\
         multiprocessing.get_context('fork').Pool(24).map(hold, [4] * 24, 1)\n";
     let spawned = "import subprocess, sys\n\
-        hold = 'import time; block = bytearray(4 << 20); block[::4096] = b\"1\" * 1024; time.sleep(6)'\n\
+        hold = 'import time; block = bytearray(4 << 20); block[::4096] = b\"1\" * 1024; time.sleep(12)'\n\
         all = [subprocess.Popen([sys.executable, '-c', hold]) for _ in range(120)]\n\
         [one.wait() for one in all]\n";
     let make = ["make", "-s", "-j4", "-f", makefile.to_str().unwrap()];
