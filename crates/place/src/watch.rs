@@ -43,6 +43,8 @@ const OLD: Duration = Duration::from_secs(1);
 /// what else this process does it is a hundredth.
 const COST: u32 = 120;
 const SHORT: Duration = Duration::from_secs(2);
+/// A look takes no longer than this for each MiB in pages of 4 KiB: a look that takes longer was disturbed.
+const MAX_LOOK_NS_PER_MIB: u128 = 20_000;
 /// What may wait for a better moment costs this part of what is left.
 const SAVED: u32 = 8;
 /// The same while there are pages to move, and until the first were.
@@ -524,8 +526,10 @@ impl Watch {
     /// What a look at a process will take, as long as others took for their size.
     fn likely_cost(&self, pid: u32, sizes: &FamilySizes) -> Duration {
         let (took, all) = self.looks;
-        let nanos =
-            took.as_nanos() * u128::from(units(sizes.own_bytes(pid))) / u128::from(all.max(1));
+        let units = u128::from(units(sizes.own_bytes(pid)));
+        // The first look takes longer than those that follow.
+        let most = units * MAX_LOOK_NS_PER_MIB / (1 << 20);
+        let nanos = (took.as_nanos() * units / u128::from(all.max(1))).min(most);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 

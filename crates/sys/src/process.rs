@@ -519,9 +519,8 @@ mod tests {
             resident_bytes: resident * page,
             own_bytes: own * page,
         };
-        let read = |pid, before: Option<ProcessSize>| {
-            process_size(tree.path(), pid, before.as_ref())
-        };
+        let read =
+            |pid, before: Option<ProcessSize>| process_size(tree.path(), pid, before.as_ref());
         assert_eq!(read(7, None), Some(size(90, 25, 15)));
         assert_eq!(read(7, Some(size(90, 25, 14))), Some(size(90, 25, 14)), "read before");
         assert_eq!(read(7, Some(size(89, 25, 14))), Some(size(90, 25, 15)));
