@@ -392,6 +392,8 @@ impl Watch {
         if has_looked {
             self.census.remember(CountMethod::Seen, begun);
         }
+        // Counts take half of what all may, and where nothing comes or goes a quarter.
+        let part = if sizes.is_about(&self.sizes) { 4 * COST } else { 2 * COST };
         (self.sizes, self.is_moving) = (sizes, moved > 0);
         self.spent += cost();
         let now = self.begun.elapsed();
@@ -399,8 +401,7 @@ impl Watch {
             + match moved > 0 {
                 // Where new pages had to be moved there will be more.
                 true => MIN_PAUSE.max(MOVING_COST * (now - begun)),
-                // Counts take half of what all may.
-                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(2 * COST * counting),
+                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(part * counting),
             };
     }
 
