@@ -149,11 +149,12 @@ impl FamilySizes {
         }
     }
 
-    /// Of copies the first one, where the others have changed hardly anything: it has the memory of all.
+    /// Of copies the first one, where the others have changed little, at most a sixth: it has nearly all of their
+    /// memory, and what they changed is known as a total.
     pub fn first_of_unchanged(&self, copies: &[u32]) -> Option<u32> {
         let (&first, others) = copies.split_first().filter(|(_, others)| !others.is_empty())?;
         let changed = others.iter().map(|&pid| self.own_bytes(pid)).fold(0, u64::saturating_add);
-        (changed <= self.own_bytes(first) / 100).then_some(first)
+        (changed <= self.own_bytes(first) / 6).then_some(first)
     }
 
     /// Whether the same processes have about the same: all have come and have their memory.
@@ -208,7 +209,7 @@ mod tests {
             sizes(&[(7, 1, 5000, 900, 10000), (8, 7, 5000, 30, 10000), (9, 7, 5000, 60, 10000)]);
         assert_eq!(found.first_of_unchanged(&[7, 8, 9]), Some(7));
         assert_eq!(found.first_of_unchanged(&[7]), None);
-        let found = sizes(&[(7, 1, 5000, 900, 10000), (8, 7, 5000, 300, 10000)]);
+        let found = sizes(&[(7, 1, 5000, 900, 10000), (8, 7, 5000, 3000, 10000)]);
         assert_eq!(found.first_of_unchanged(&[7, 8]), None);
     }
 
