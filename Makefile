@@ -52,7 +52,7 @@ TIERS = guest tests documents host devices
 tests: ; $(CARGO_TEST)
 $(TIERS:%=stage-%): stage-%: ; @$(STAGE) $* $(MAKE) --no-print-directory $*
 
-outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; ten thousand changed records; six hundred kills; kernels and sandboxes without memory nodes; programs of class A, declared traffic; clusters; accuracy; AArch64
+outer: ## what is slower: every guest under both kernels, two guests on a wire, every program under every placement, the largest pages, a database and programs of three languages, every remedy; ten thousand changed records; six hundred kills; ten shapes of process trees; kernels and sandboxes without memory nodes; programs of class A, declared traffic; clusters; accuracy; AArch64
 	@scripts/install-packages build documents guest suites outer programs clusters sandboxes arm64
 	@$(MAKE) --no-print-directory web
 	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
@@ -63,6 +63,7 @@ outer: ## what is slower: every guest under both kernels, two guests on a wire, 
 	@$(STAGE) remedies $(CARGO_TEST) --test program remedies -- --ignored
 	@$(STAGE) mutated-records $(CARGO_TEST) --test program mutated -- --ignored --nocapture
 	@$(STAGE) interrupted $(CARGO_TEST) --test program interrupted -- --ignored
+	@$(STAGE) trees $(CARGO_TEST) --test program ten_shapes_of_process_trees -- --ignored --nocapture
 	@$(STAGE) class-a $(CARGO_TEST) --test verified -- --ignored
 	@$(STAGE) traffic $(CARGO_TEST) --test traffic --test program simulated_cache -- --ignored --nocapture
 	@$(STAGE) clusters $(MAKE) --no-print-directory clusters

@@ -4,8 +4,9 @@
  *
  * kinds KIND MIB MILLISECONDS [PATH]
  *
- *   KIND  private, shared, memfd, tmpfs, file, sysv, huge (out of the pool); tmpfs and file map PATH as it is, if it
- *         is large enough, else they write it first
+ *   KIND  private, shared, memfd, sysv, huge (out of the pool), hugefile (PATH in a pool's file system), and those that
+ *         map PATH as it is, if it is large enough, else they write it first: tmpfs and file read a shared mapping,
+ *         written reads a private one and writes a page in 64, rewritten writes all pages of a private one
  *
  * One line on standard output: node and pages of every node that has some, "0:12 1:500". Then it stays.
  */
@@ -45,7 +46,8 @@ int main(int count, char **arguments) {
     if (count < 4) return 2;
     const char *kind = arguments[1];
     size_t bytes = strtoull(arguments[2], 0, 10) << 20;
-    int is_of_file = !strcmp(kind, "file") || !strcmp(kind, "tmpfs");
+    int writes_all = !strcmp(kind, "rewritten"), writes_some = !strcmp(kind, "written");
+    int is_read = !strcmp(kind, "file") || !strcmp(kind, "tmpfs") || writes_some;
     int file = -1, flags = MAP_SHARED, is_mapped = 1;
     char *memory = 0;
     if (!strcmp(kind, "private")) flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -54,7 +56,13 @@ int main(int count, char **arguments) {
     else if (!strcmp(kind, "memfd")) {
         file = memfd_create("kinds", 0);
         if (file < 0 || ftruncate(file, bytes)) fail("memfd_create");
-    } else if (is_of_file && count > 4) file = opened(arguments[4], bytes);
+    } else if (!strcmp(kind, "hugefile") && count > 4) {
+        file = open(arguments[4], O_RDWR | O_CREAT, 0666);
+        if (file < 0 || ftruncate(file, bytes)) fail(arguments[4]);
+    } else if ((is_read || writes_all) && count > 4) {
+        file = opened(arguments[4], bytes);
+        if (writes_all || writes_some) flags = MAP_PRIVATE;
+    }
     else if (!strcmp(kind, "sysv")) {
         int segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
         memory = segment < 0 ? (void *)-1 : shmat(segment, 0, 0);
@@ -63,13 +71,13 @@ int main(int count, char **arguments) {
         is_mapped = 0;
     } else return 2;
     if (is_mapped) {
-        memory = mmap(0, bytes, PROT_READ | (is_of_file ? 0 : PROT_WRITE), flags, file, 0);
+        memory = mmap(0, bytes, PROT_READ | (is_read && !writes_some ? 0 : PROT_WRITE), flags, file, 0);
         if (memory == MAP_FAILED) fail("mmap");
     }
     volatile char sum = 0;
     for (size_t at = 0; at < bytes; at += PAGE) {
-        if (is_of_file) sum += memory[at];
-        else memory[at] = 1;
+        if (is_read) sum += memory[at];
+        if (!is_read || (writes_some && at / PAGE % 64 == 0)) memory[at] = 1;
     }
     static void *pages[AT_ONCE];
     static int status[AT_ONCE];

@@ -16,6 +16,12 @@
  * load 1 kinds MIB MS           MIB MiB of each kind of shared memory: System V, POSIX, memfd, without a file, and, where
  *                               the kernel has pages, huge ones; for MS ms
  *
+ * load 1 tree SHAPE N MIB MS    processes that have MIB MiB each for MS ms: at-once (N children), in-turn (N children, one
+ *                               after the other), staggered (one begins each 20 ms), changed (a child changes all pages
+ *                               of its parent), daemon (one that has lost its parent, while its starter waits), chain
+ *                               (N programs, each started by the one before, which becomes another program itself),
+ *                               threads (N threads of one process)
+ *
  * Needs Linux and glibc.
  */
 #define _GNU_SOURCE
@@ -205,7 +211,76 @@ static void kinds(size_t bytes, long ms) {
     shm_unlink(name);
 }
 
+/* A child with memory of its own. */
+static void hold_in_child(size_t bytes, long ms) {
+    pid_t child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        memory(bytes, MAP_PRIVATE);
+        rest(ms);
+        _exit(0);
+    }
+}
+
+static void *hold_in_thread(void *what) {
+    struct hold *hold = what;
+    memory(hold->bytes, MAP_PRIVATE);
+    rest(hold->ms);
+    return NULL;
+}
+
+static void tree(char **words) {
+    const char *shape = words[3];
+    long count = atol(words[4]), ms = atol(words[6]);
+    size_t bytes = (size_t)atol(words[5]) << 20;
+    if (strcmp(shape, "changed") == 0) {
+        char *before = memory(bytes, MAP_PRIVATE);
+        rest(ms / 4);
+        if (fork() == 0) {
+            rest(ms / 4);
+            memset(before, 2, bytes);
+            rest(ms);
+            _exit(0);
+        }
+    } else if (strcmp(shape, "daemon") == 0) {
+        if (fork() == 0) {
+            setsid();
+            hold_in_child(bytes, ms);
+            _exit(0);
+        }
+        while (wait(NULL) > 0) {}
+        /* It cannot wait for it. */
+        rest(ms + ms / 2);
+    } else if (strcmp(shape, "chain") == 0) {
+        hold_in_child(bytes, ms);
+        char left[32];
+        snprintf(left, sizeof left, "%ld", count - 1);
+        words[4] = left;
+        if (count > 1 && fork() == 0) {
+            execv("/proc/self/exe", words);
+            fail("execv");
+        }
+    } else if (strcmp(shape, "threads") == 0) {
+        struct hold hold = {bytes, ms, 0};
+        pthread_t *all = calloc((size_t)count, sizeof *all);
+        for (long number = 0; number < count; number++)
+            if (pthread_create(&all[number], NULL, hold_in_thread, &hold) != 0) fail("pthread_create");
+        for (long number = 0; number < count; number++) pthread_join(all[number], NULL);
+        free(all);
+    } else
+        for (long number = 0; number < count; number++) {
+            hold_in_child(bytes, ms);
+            if (strcmp(shape, "in-turn") == 0) wait(NULL);
+            if (strcmp(shape, "staggered") == 0) rest(20);
+        }
+    while (wait(NULL) > 0) {}
+}
+
 int main(int count, char **words) {
+    if (count == 7 && strcmp(words[2], "tree") == 0) {
+        tree(words);
+        return 0;
+    }
     if (count < 4) {
         fputs("see the head of load.c\n", stderr);
         return 2;

@@ -12,6 +12,7 @@ const TOUCHER: &str = include_str!("../../../lab/programs/toucher.c");
 const LOAD: &str = include_str!("../../../lab/programs/load.c");
 const KEEPER: &str = include_str!("../../../lab/programs/keeper.c");
 const KINDS: &str = include_str!("../../../lab/programs/kinds.c");
+const PEAK: &str = include_str!("../../../lab/programs/peak.c");
 
 /// The programs by their names, and what the compiler is told for each.
 const PROGRAMS: [(&str, &[&str]); 3] = [
@@ -52,6 +53,14 @@ pub fn build_keeper(folder: &Path) -> anyhow::Result<PathBuf> {
 /// When `cc` fails.
 pub fn build_kinds(folder: &Path) -> anyhow::Result<PathBuf> {
     compile(KINDS, folder, "kinds", &[])
+}
+
+/// Compiles the program that reads how much memory others have, `peak`, into a folder.
+///
+/// # Errors
+/// When `cc` fails.
+pub fn build_peak(folder: &Path) -> anyhow::Result<PathBuf> {
+    compile(PEAK, folder, "peak", &[])
 }
 
 fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> anyhow::Result<PathBuf> {

@@ -21,7 +21,7 @@ mod wire;
 
 pub use aarch64_program::{Aarch64Program, build_for_aarch64};
 pub use architecture::Architecture;
-pub use c_program::{build_keeper, build_kinds, build_load, build_touchers};
+pub use c_program::{build_keeper, build_kinds, build_load, build_peak, build_touchers};
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
 pub use kernel::{Flavour, Kernel, find_kernel};

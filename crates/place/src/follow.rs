@@ -12,13 +12,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearfar_sys::{
-    Change, first_change_of, interrupt, is_thread_of, leave_stopped, mapping_shares,
-    process_of_task, resume, stop_at_end, task_pages,
+    Change, MappingDetails, first_change_of, interrupt, is_thread_of, leave_stopped,
+    mapping_details, process_of_task, resume, stop_at_end, task_pages,
 };
 
 use crate::pinning::PinnedThreads;
-use crate::process_family::MOST_PROCESSES;
-use crate::program_memory::{Census, CountMethod, ProcessMemory, total};
+use crate::process_family::MAX_PROCESSES;
+use crate::program_memory::{Census, CountMethod, FileKinds, ProcessMemory, total};
 use crate::report::ReportedProcess;
 use crate::seen_threads::SeenThreads;
 
@@ -42,10 +42,13 @@ pub(crate) struct Follower {
     /// Processes with memory worth a line, and how many more there were.
     pub counted: BTreeMap<u32, ReportedProcess>,
     pub uncounted: usize,
+    file_kinds: FileKinds,
+    /// Its pages go to several nodes in turn, which whole huge pages do only about.
+    is_interleaved: bool,
 }
 
 impl Follower {
-    pub fn new(program: u32, pinned: Option<PinnedThreads>) -> Self {
+    pub fn new(program: u32, pinned: Option<PinnedThreads>, is_interleaved: bool) -> Self {
         Self {
             threads: [(program, program)].into(),
             leaderless: HashMap::new(),
@@ -54,6 +57,8 @@ impl Follower {
             without_rights: BTreeSet::new(),
             counted: BTreeMap::new(),
             uncounted: 0,
+            file_kinds: FileKinds::default(),
+            is_interleaved,
         }
     }
 
@@ -151,19 +156,25 @@ impl Follower {
             return;
         }
         // One that nobody may look into is not counted, and its last look stays.
-        let Ok(mappings) = task_pages(Path::new("/"), process, tid) else { return };
-        let alone = ProcessMemory::of(&mappings, None);
+        let root = Path::new("/");
+        let Ok(mut mappings) = task_pages(root, process, tid) else { return };
+        self.file_kinds.classify(root, process, tid, &mut mappings);
+        let mut alone = ProcessMemory::of(&mappings, None);
         let mut memory = alone.clone();
         // Of what is little it does not matter whose it is.
-        if mappings.iter().any(|it| it.is_mapped_twice) && total(&memory.own) >= LEAST_BYTES {
-            let shares = mapping_shares(Path::new("/"), process, tid).unwrap_or_default();
-            memory = ProcessMemory::of(&mappings, Some(&shares));
+        let is_in_common = mappings.iter().any(|mapping| mapping.is_mapped_twice);
+        if (is_in_common || self.is_interleaved) && total(&memory.own) >= LEAST_BYTES {
+            let details = mapping_details(root, process, tid).unwrap_or_default();
+            memory = ProcessMemory::of(&mappings, Some(&details));
+            let with_huge_pages = details.with_huge_pages;
+            let details = MappingDetails { with_huge_pages, ..MappingDetails::default() };
+            alone = ProcessMemory::of(&mappings, Some(&details));
         }
         self.list(process, &memory, at);
         // The others were counted at other times, when more or fewer had the same pages.
         let is_in_common = alone.bytes().saturating_sub(memory.bytes()) >= LEAST_BYTES;
         census.count(process, memory);
-        match is_in_common || census.is_mixed {
+        match is_in_common {
             true => census.remember_one(CountMethod::AtEnd, at, alone),
             false => census.remember(CountMethod::AtEnd, at),
         }
@@ -205,7 +216,7 @@ impl Follower {
             return;
         }
         // One whose first thread ends before the others is counted twice: the last counts.
-        if self.counted.len() >= MOST_PROCESSES && !self.counted.contains_key(&process) {
+        if self.counted.len() >= MAX_PROCESSES && !self.counted.contains_key(&process) {
             self.uncounted += 1;
             return;
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use nearfar_sys::{AwaitedSignals, Refusal, send_signal, stop_self, task_state};
+use nearfar_sys::{AwaitedSignals, ForeignForeground, Refusal, send_signal, stop_self, task_state};
 
 /// The signals by which a terminal stops its programs.
 pub(crate) const OF_TERMINAL: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
@@ -99,11 +99,16 @@ impl<'a> Job<'a> {
         Some(self.program)
     }
 
-    /// Stops as the program has been stopped by this signal, where a terminal did it: a shell that
-    /// waits for this process has to see that. Who stops the program alone wakes it alone.
+    /// Stops as the program has been stopped by this signal, where a terminal did it, or where the program had
+    /// taken the terminal, as an interactive shell does before it suspends itself: a shell that waits for this
+    /// process has to see that. Who stops another program alone wakes it alone.
     pub fn program_stopped(&mut self, signal: i32) {
         while self.wait(Duration::ZERO).is_some() {}
-        if OF_TERMINAL.contains(&signal) || self.is_told_to_stop {
+        if let Some(foreground) = ForeignForeground::of(self.program) {
+            self.is_told_to_stop = false;
+            stop_self();
+            foreground.give_back();
+        } else if OF_TERMINAL.contains(&signal) || self.is_told_to_stop {
             self.is_told_to_stop = false;
             stop_self();
         }

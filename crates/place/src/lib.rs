@@ -8,8 +8,10 @@
 //! [`profile_program`] and [`profile_process`] watch a program without any placement, and count what
 //! it does.
 
+mod changes;
 mod command_executor;
 mod command_run;
+mod family_sizes;
 mod far_memory;
 mod file_list;
 mod file_paths;

@@ -90,6 +90,9 @@ pub struct MovedProcess {
     /// Whether all memory that it maps and that counts is where it was asked for, as `run --report` judges it;
     /// null where it was interrupted, or has none.
     pub verdict: Option<PlacementVerdict>,
+    /// Whether this leaves out more than a tenth of what it maps, because files were changed in part and the kernel
+    /// does not tell on which nodes these are.
+    pub is_partial: bool,
     /// What was moved back when it was interrupted; null where it came to its end.
     pub undone: Option<UndoneMove>,
     /// What else is to be known, in sentences.

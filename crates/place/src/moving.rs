@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::CpuSet;
 use nearfar_sys::{
-    Errno, HUGE_PAGE_BYTES, MovedPages, Refusal, listed_page_nodes, mappings_with_huge_pages,
-    may_look_into, move_listed_pages, process_identity, process_pages, swapped_bytes, task_state,
+    Errno, MappingDetails, MovedPages, Refusal, listed_page_nodes, mapping_details, may_look_into,
+    move_listed_pages, process_identity, process_pages, swapped_bytes, task_state,
 };
 
 use crate::file_list::{StayedPages, WhyStayed};
@@ -21,8 +21,8 @@ use crate::pace::Pace;
 use crate::page_deal::PageDeal;
 use crate::pinned_threads::{pin, unpin};
 use crate::present_memory::{AddressDeal, PresentMemory, PresentPart, walk};
-use crate::program_memory::{ProcessMemory, mapped_bytes, total};
-use crate::report::PlacementVerdict;
+use crate::program_memory::{FileKinds, ProcessMemory, mapped_bytes, total};
+use crate::report::{PlacementVerdict, is_part};
 use crate::weights::numa_balancing_note;
 
 /// What the kernel holds for a moment moves when it is asked again: so often, as long as it becomes less.
@@ -121,11 +121,14 @@ pub fn move_process(
     if after.bytes() + after.shared == 0 && has_ended(root, pid) {
         return Err(NotMoved::Ended(pid));
     }
-    let mapped = process_pages(root, pid).unwrap_or_default();
-    let mut memory = ProcessMemory::of(&mapped, None);
-    if mappings_with_huge_pages(root, pid).is_ok_and(|found| !found.is_empty()) {
-        memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
-    }
+    let mut mapped = process_pages(root, pid).unwrap_or_default();
+    FileKinds::default().classify(root, pid, pid, &mut mapped);
+    // What others map too counts in full: it was to be moved, or kept from it.
+    let with_huge_pages = mapping_details(root, pid, pid).unwrap_or_default().with_huge_pages;
+    let details = MappingDetails { with_huge_pages, ..MappingDetails::default() };
+    let memory = ProcessMemory::of(&mapped, Some(&details));
+    let mapped_bytes = memory.mapped_bytes();
+    let is_partial = is_part(mapped_bytes, memory.changed_file_bytes, mapped_bytes);
     let verdict = PlacementVerdict::new(&memory, &question.deal.shares);
     let verdict = verdict.filter(|_| undone.is_none());
     let is_elsewhere = verdict.as_ref().is_some_and(|verdict| !verdict.is_as_asked);
@@ -150,6 +153,7 @@ pub fn move_process(
         most_bytes_per_second: question.bytes_per_second,
         threads: if undone.is_some() { 0 } else { pinned.len() },
         verdict,
+        is_partial,
         undone,
         notes: with_files
             .into_iter()

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use nearfar_sys::{
     AddressRange, HUGE_PAGE_BYTES, MappedPages, MappingKind, PageTable, PresentPage, Refusal,
-    base_page_bytes, listed_page_nodes, mappings_with_huge_pages, process_pages,
+    base_page_bytes, listed_page_nodes, mapping_details, process_pages,
 };
 
 use crate::page_deal::PageDeal;
@@ -46,7 +46,7 @@ pub(crate) fn walk(
     mut each: impl FnMut(PresentPart) -> Result<ControlFlow<()>, Refusal>,
 ) -> Result<ControlFlow<()>, Refusal> {
     let table = PageTable::open(root, pid)?;
-    let with_huge = mappings_with_huge_pages(root, pid)?;
+    let with_huge = mapping_details(root, pid, pid)?.with_huge_pages;
     for mapping in process_pages(root, pid)?.iter().filter(|it| files || has_own(it)) {
         // Without one it was gone before its end was read.
         let Some(range) = mapping.range else { continue };

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{PageNodes, ProofMethod};
-use nearfar_sys::{Refusal, base_page_bytes, descendants, mapping_shares, process_pages, tasks};
+use nearfar_sys::{Refusal, base_page_bytes, descendants, mapping_details, process_pages, tasks};
 
 use crate::program_memory::{Census, ProcessMemory};
 
 /// More processes of a program than this are not looked at, and not listed.
-pub(crate) const MOST_PROCESSES: usize = 4096;
+pub(crate) const MAX_PROCESSES: usize = 4096;
 
 /// A program and what descends from it; by itself where the kernel does not tell of children, and why
 /// not. What has lost its parent is not found.
@@ -19,7 +19,7 @@ pub(crate) fn family(root: &Path, leader: u32) -> (Vec<u32>, Option<Refusal>) {
         Ok(children) => (children, None),
         Err(refusal) => (Vec::new(), Some(refusal)),
     };
-    ([leader].into_iter().chain(children).take(MOST_PROCESSES).collect(), refusal)
+    ([leader].into_iter().chain(children).take(MAX_PROCESSES).collect(), refusal)
 }
 
 /// What was seen of a program at once.
@@ -43,9 +43,9 @@ pub(crate) fn look(root: &Path, leader: u32) -> Look {
     for &process in &family {
         match process_pages(root, process) {
             Ok(mappings) => {
-                let shares = (family.len() > 1)
-                    .then(|| mapping_shares(root, process, process).unwrap_or_default());
-                census.count(process, ProcessMemory::of(&mappings, shares.as_ref()));
+                let details = (family.len() > 1)
+                    .then(|| mapping_details(root, process, process).unwrap_or_default());
+                census.count(process, ProcessMemory::of(&mappings, details.as_ref()));
             }
             Err(error) => refusal = refusal.or(Some(error)),
         }

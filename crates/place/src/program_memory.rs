@@ -1,9 +1,13 @@
 //! Where the memory of a program and its children is, by what was counted of each process.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
-use nearfar_sys::{MappedPages, MappingKind, SharedMemory};
+use nearfar_sys::{
+    FileStore, HUGE_PAGE_BYTES, MappedPages, MappingDetails, MappingKind, SharedMemory,
+    base_page_bytes, mapped_file_store, program_files,
+};
 use serde::Serialize;
 
 /// How it was found out where memory is.
@@ -27,17 +31,20 @@ pub(crate) struct ProcessMemory {
     pub changed_file_bytes: u64,
     /// What it maps of shared memory, by what that is and by node.
     pub shared: BTreeMap<SharedKind, BTreeMap<u32, u64>>,
-    /// What is in memory of files that it maps, by path and by node, without pages that it has changed; small
-    /// ones are left out.
+    /// What is in memory of files that it maps, by path and by node, without pages that it has changed.
     pub files: BTreeMap<String, BTreeMap<u32, u64>>,
+    /// All files together of each of which less than 1 MiB is mapped, programs and libraries left out.
+    pub small_files: BTreeMap<u32, u64>,
     /// Those of these that it also maps to be executed: its program and libraries.
     pub programs: BTreeSet<String>,
     /// The largest page of its own and of shared memory.
     pub page_bytes: u64,
+    /// What of its own and of shared memory is in mappings that have huge pages, where that was asked for.
+    pub huge: BTreeMap<u32, u64>,
 }
 
 /// Less of a file than this is not told.
-const LEAST_FILE_BYTES: u64 = 1 << 20;
+const MIN_FILE_BYTES: u64 = 1 << 20;
 
 /// What memory that processes share comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -52,6 +59,8 @@ pub enum SharedKind {
     Memfd,
     /// mmap(2) without a file.
     Unnamed,
+    /// A file of tmpfs outside /dev/shm.
+    Tmpfs,
     /// A file of hugetlbfs, or huge pages that are shared without one.
     HugePages,
 }
@@ -76,68 +85,122 @@ impl ProcessMemory {
 
     /// All that it maps and that is in memory.
     pub fn mapped_bytes(&self) -> u64 {
-        let others = self.shared.values().chain(self.files.values()).map(total);
-        others.fold(self.bytes(), u64::saturating_add)
+        let others = self.shared.values().chain(self.files.values()).chain([&self.small_files]);
+        others.map(total).fold(self.bytes(), u64::saturating_add)
     }
 
     /// By a process's mappings. A page that several processes have unchanged since one started the
     /// other counts as a share of one, where the shares of the mappings are known
-    /// ([`nearfar_sys::mapping_shares`]).
-    pub fn of(mappings: &[MappedPages], shares: Option<&BTreeMap<usize, f64>>) -> Self {
+    /// ([`nearfar_sys::mapping_details`]).
+    pub fn of(mappings: &[MappedPages], details: Option<&MappingDetails>) -> Self {
         let mut memory = Self::default();
         for mapping in mappings {
-            let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
-            if mapping.kind != MappingKind::File {
-                memory.page_bytes = memory.page_bytes.max(mapping.page_bytes);
+            let share = details.and_then(|details| details.shares.get(&mapping.start).copied());
+            memory.add(mapping, share.unwrap_or(1.0));
+            let has_huge_pages =
+                details.is_some_and(|details| details.with_huge_pages.contains(&mapping.start));
+            if mapping.kind == MappingKind::File {
+                continue;
             }
-            let is_own = match mapping.kind {
-                MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => true,
-                // Of a file's pages on several nodes it is not told which ones were changed: a node has at
-                // least those unchanged that exceed all changed ones.
-                MappingKind::File => {
-                    let all = total(&mapping.nodes);
-                    let is_told = mapping.nodes.len() == 1 || mapping.own_pages == all;
-                    let kept = mapping.nodes.values().map(|n| n.saturating_sub(mapping.own_pages));
-                    let kept: u64 = kept.sum();
-                    if !is_told {
-                        add(&mut memory.changed_file_bytes, bytes(all.saturating_sub(kept)));
-                    }
-                    if let Some(file) = mapping.file.as_ref()
-                        && bytes(kept) >= LEAST_FILE_BYTES
-                    {
-                        let of_file = memory.files.entry(file.clone()).or_default();
-                        for (&node, &pages) in &mapping.nodes {
-                            let pages = pages.saturating_sub(mapping.own_pages);
-                            add(of_file.entry(node).or_default(), bytes(pages));
-                        }
-                        if mapping.is_program {
-                            memory.programs.insert(file.clone());
-                        }
-                    }
-                    is_told
-                }
-                MappingKind::Shared(kind) => {
-                    let of_kind = memory.shared.entry(kind.into()).or_default();
-                    for (&node, &pages) in &mapping.nodes {
-                        add(of_kind.entry(node).or_default(), bytes(pages));
-                    }
-                    false
-                }
-            };
-            let share =
-                shares.and_then(|shares| shares.get(&mapping.start)).copied().unwrap_or(1.0);
-            for (&node, &pages) in mapping.nodes.iter().filter(|_| is_own) {
-                let pages = if mapping.kind == MappingKind::File {
-                    mapping.own_pages.min(pages)
-                } else {
-                    pages
-                };
-                if pages > 0 {
-                    add(memory.own.entry(node).or_default(), part(bytes(pages), share));
+            if has_huge_pages {
+                memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
+            }
+            if has_huge_pages || mapping.page_bytes > base_page_bytes() as u64 {
+                let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
+                let is_shared = matches!(mapping.kind, MappingKind::Shared(_));
+                let share = share.filter(|_| !is_shared).unwrap_or(1.0);
+                for (&node, &pages) in &mapping.nodes {
+                    add(memory.huge.entry(node).or_default(), part(bytes(pages), share));
                 }
             }
         }
         memory
+    }
+
+    fn add(&mut self, mapping: &MappedPages, share: f64) {
+        let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
+        let mut add_own = |pages_of: &dyn Fn(u64) -> u64| {
+            for (&node, &pages) in mapping.nodes.iter().filter(|(_, pages)| pages_of(**pages) > 0) {
+                add(self.own.entry(node).or_default(), part(bytes(pages_of(pages)), share));
+            }
+        };
+        match mapping.kind {
+            MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => {
+                add_own(&|pages| pages);
+                self.page_bytes = self.page_bytes.max(mapping.page_bytes);
+            }
+            MappingKind::Shared(kind) => {
+                add_nodes(self.shared.entry(kind.into()).or_default(), mapping, 0);
+                self.page_bytes = self.page_bytes.max(mapping.page_bytes);
+            }
+            // Of a file's pages on several nodes it is not told which ones were changed: a node has at
+            // least those unchanged that exceed all changed ones.
+            MappingKind::File => {
+                let all = total(&mapping.nodes);
+                let kept = mapping.nodes.values().map(|n| n.saturating_sub(mapping.own_pages));
+                let kept: u64 = kept.sum();
+                if mapping.nodes.len() == 1 || mapping.own_pages == all {
+                    add_own(&|pages| pages.min(mapping.own_pages));
+                } else {
+                    add(&mut self.changed_file_bytes, bytes(all.saturating_sub(kept)));
+                }
+                let Some(file) = mapping.file.as_ref().filter(|_| kept > 0) else { return };
+                let of_file = if mapping.is_of_tmpfs && !mapping.is_program {
+                    self.shared.entry(SharedKind::Tmpfs).or_default()
+                } else if bytes(kept) >= MIN_FILE_BYTES {
+                    if mapping.is_program {
+                        self.programs.insert(file.clone());
+                    }
+                    self.files.entry(file.clone()).or_default()
+                } else if mapping.is_program {
+                    return;
+                } else {
+                    &mut self.small_files
+                };
+                add_nodes(of_file, mapping, mapping.own_pages);
+            }
+        }
+    }
+}
+
+/// Adds what a mapping has on each node beyond so many pages.
+fn add_nodes(to: &mut BTreeMap<u32, u64>, mapping: &MappedPages, but: u64) {
+    for (&node, &pages) in &mapping.nodes {
+        let bytes = pages.saturating_sub(but).saturating_mul(mapping.page_bytes);
+        add(to.entry(node).or_default(), bytes);
+    }
+}
+
+/// What is known of mapped files by their paths, so that each is asked about once.
+#[derive(Debug, Default)]
+pub(crate) struct FileKinds(BTreeMap<String, FileKind>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct FileKind {
+    is_program: bool,
+    is_of_tmpfs: bool,
+}
+
+impl FileKinds {
+    /// Tells of each mapping of a process what its file is.
+    pub fn classify(&mut self, root: &Path, pid: u32, tid: u32, mappings: &mut [MappedPages]) {
+        let files = || mappings.iter().filter_map(|mapping| mapping.file.as_ref());
+        if files().any(|file| !self.0.contains_key(file)) {
+            for file in files() {
+                self.0.entry(file.clone()).or_insert_with(|| FileKind {
+                    is_program: false,
+                    is_of_tmpfs: mapped_file_store(root, pid, file) == Some(FileStore::Memory),
+                });
+            }
+            for file in program_files(root, pid, tid).unwrap_or_default() {
+                self.0.entry(file).or_default().is_program = true;
+            }
+        }
+        for mapping in mappings {
+            let kind = mapping.file.as_ref().and_then(|file| self.0.get(file));
+            let kind = kind.copied().unwrap_or_default();
+            (mapping.is_program, mapping.is_of_tmpfs) = (kind.is_program, kind.is_of_tmpfs);
+        }
     }
 }
 
@@ -182,8 +245,11 @@ pub(crate) struct ProgramMemory {
     /// Of all of them; of each kind of shared memory and of each file what the process with most of
     /// it maps.
     pub memory: ProcessMemory,
-    /// The most that was ever counted, bytes, with shared memory and files.
+    /// The most that there ever was, bytes, with shared memory and files: as it was counted, and where that is more
+    /// as the kernel's counters have it.
     pub peak_bytes: u64,
+    /// Processes that there were then.
+    pub peak_processes: usize,
 }
 
 /// The shares of nodes that have some; `None` where there are no bytes.
@@ -222,18 +288,20 @@ fn shared_and_files(living: &BTreeMap<u32, ProcessMemory>) -> ProcessMemory {
     let files = most_of_each(living.values().map(|memory| &memory.files));
     let programs = living.values().flat_map(|memory| memory.programs.iter().cloned()).collect();
     let page_bytes = living.values().map(|memory| memory.page_bytes).max().unwrap_or(0);
-    ProcessMemory { shared, files, programs, page_bytes, ..ProcessMemory::default() }
+    let small_files = living.values().map(|memory| &memory.small_files).max_by_key(|it| total(it));
+    let small_files = small_files.cloned().unwrap_or_default();
+    ProcessMemory { shared, files, small_files, programs, page_bytes, ..ProcessMemory::default() }
 }
 
 /// The memory of all living processes, and the moment at which it was most.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     living: BTreeMap<u32, ProcessMemory>,
-    /// They were counted while some came or went: their sums may hold twice what they have in common.
-    pub is_mixed: bool,
     /// Their sums, without shared memory.
     sum: ProcessMemory,
     most: u64,
+    /// The most with what was not looked at, and the processes that had it.
+    peak: (u64, usize),
     kept: Option<ProgramMemory>,
 }
 
@@ -241,19 +309,24 @@ impl Census {
     /// Takes in what a process has now.
     pub fn count(&mut self, pid: u32, memory: ProcessMemory) {
         self.forget(pid);
-        for (&node, &bytes) in &memory.own {
-            add(self.sum.own.entry(node).or_default(), bytes);
+        for (sum, of_one) in [(&mut self.sum.own, &memory.own), (&mut self.sum.huge, &memory.huge)]
+        {
+            for (&node, &bytes) in of_one {
+                add(sum.entry(node).or_default(), bytes);
+            }
         }
         add(&mut self.sum.changed_file_bytes, memory.changed_file_bytes);
         self.living.insert(pid, memory);
     }
 
-    /// Leaves out a process that has ended.
+    /// Leaves out a process that has ended, or whose memory is not what it was.
     pub fn forget(&mut self, pid: u32) {
         let Some(memory) = self.living.remove(&pid) else { return };
-        for (node, bytes) in memory.own {
-            if let Some(sum) = self.sum.own.get_mut(&node) {
-                *sum = sum.saturating_sub(bytes);
+        for (sum, of_one) in [(&mut self.sum.own, memory.own), (&mut self.sum.huge, memory.huge)] {
+            for (node, bytes) in of_one {
+                if let Some(sum) = sum.get_mut(&node) {
+                    *sum = sum.saturating_sub(bytes);
+                }
             }
         }
         let changed = &mut self.sum.changed_file_bytes;
@@ -261,40 +334,56 @@ impl Census {
     }
 
     /// Leaves out all processes but these.
-    pub fn keep_living(&mut self, living: &[u32]) {
+    pub fn keep_living(&mut self, living: &BTreeSet<u32>) {
         let gone: Vec<u32> =
             self.living.keys().filter(|pid| !living.contains(pid)).copied().collect();
         gone.into_iter().for_each(|pid| self.forget(pid));
     }
 
+    fn now(&self) -> ProcessMemory {
+        let shared = shared_and_files(&self.living);
+        let (own, huge) = (self.sum.own.clone(), self.sum.huge.clone());
+        ProcessMemory { own, huge, changed_file_bytes: self.sum.changed_file_bytes, ..shared }
+    }
+
     /// Remembers this moment, if there is as much as ever: all but a hundredth, so that the latest of equal
     /// moments counts.
     pub fn remember(&mut self, method: CountMethod, at: Duration) {
-        let shared = shared_and_files(&self.living);
-        let (own, changed_file_bytes) = (self.sum.own.clone(), self.sum.changed_file_bytes);
-        let mut memory = ProcessMemory { own, changed_file_bytes, ..shared };
+        let mut memory = self.now();
         let now = memory.mapped_bytes();
         let is_less_sure = self
             .kept
             .as_ref()
             .is_some_and(|kept| kept.method > method && kept.memory.mapped_bytes() >= now);
         self.most = self.most.max(now);
+        self.peak = self.peak.max((now, self.living.len()));
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 100 {
             return;
         }
         memory.own.retain(|_, bytes| *bytes > 0);
-        let (processes, peak_bytes) = (self.living.len(), self.most);
-        self.kept = Some(ProgramMemory { method, at, processes, memory, peak_bytes });
+        let (peak_bytes, peak_processes) = self.peak;
+        let processes = self.living.len();
+        self.kept =
+            Some(ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes });
     }
 
-    /// Remembers what one process has by itself, where that is more than all had ever: while processes
-    /// come and go, what they have in common would count more than once in a sum, and the program has
-    /// at least this.
+    /// Takes in that these processes have by the kernel's counters so much more, or less, than was counted.
+    pub fn note_unseen(&mut self, unseen: i64, processes: usize) {
+        let all = self.now().mapped_bytes().saturating_add_signed(unseen);
+        self.peak = self.peak.max((all, processes));
+    }
+
+    /// Remembers what one process has by itself, where that is more than all had ever: the others were counted
+    /// at other times, when more or fewer had the same pages, and the program has at least this.
     pub fn remember_one(&mut self, method: CountMethod, at: Duration, memory: ProcessMemory) {
         let now = memory.mapped_bytes();
         if now > self.most {
             self.most = now;
-            self.kept = Some(ProgramMemory { method, at, processes: 1, memory, peak_bytes: now });
+            self.peak = self.peak.max((now, 1));
+            let (peak_bytes, peak_processes) = self.peak;
+            let processes = 1;
+            self.kept =
+                Some(ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes });
         }
     }
 
@@ -315,146 +404,10 @@ impl Census {
     }
 
     pub fn kept(self) -> Option<ProgramMemory> {
-        self.kept.map(|kept| ProgramMemory { peak_bytes: self.most, ..kept })
+        let (peak_bytes, peak_processes) = self.peak;
+        self.kept.map(|kept| ProgramMemory { peak_bytes, peak_processes, ..kept })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use nearfar_sys::parse_process_pages;
-
-    use super::*;
-
-    // Linux 6.1 on a machine with four nodes.
-    const NUMA_MAPS: &str = "\
-555e05323000 interleave:0-3 file=/usr/bin/work mapped=200 N3=200 kernelpagesize_kB=4
-555e05523000 interleave:0-3 file=/usr/bin/work anon=3 dirty=3 mapped=9 N1=9 kernelpagesize_kB=4
-555e05623000 default file=/usr/lib/libc.so anon=4 dirty=4 mapped=9 N1=5 N2=4 kernelpagesize_kB=4
-555e06000000 interleave:0-3 heap anon=33 dirty=33 N0=9 N1=8 N2=8 N3=8 kernelpagesize_kB=4
-7f0000000000 interleave:0-3 anon=2 dirty=2 N1=1 N2=1 kernelpagesize_kB=2048
-7f0010000000 default file=/dev/shm/segment dirty=6 N0=2 N2=4 kernelpagesize_kB=4
-7ffd00000000 interleave:0-3 stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
-";
-
-    #[test]
-    fn own_shared_and_changed_memory_are_told_apart() {
-        let mappings = parse_process_pages(NUMA_MAPS, "").unwrap();
-        let memory = ProcessMemory::of(&mappings, None);
-        let large = 2 << 20;
-        let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
-        assert_eq!(memory.own, own.into());
-        assert_eq!(
-            memory.changed_file_bytes,
-            8 << 12,
-            "of 9 pages of libc one is surely on node 1"
-        );
-        let shared = [(0, 2 << 12), (2, 4 << 12)].into();
-        assert_eq!(memory.shared, [(SharedKind::Posix, shared)].into());
-        assert_eq!(memory.files, BTreeMap::new(), "a file of 800 KiB is small");
-    }
-
-    /// A private mapping of 200 MiB keeps the file's part when the program writes some pages elsewhere.
-    #[test]
-    fn a_file_that_was_changed_in_part_still_counts() {
-        let of = |counts: &str| {
-            let line = format!("1000 default file=/model {counts} kernelpagesize_kB=4\n");
-            ProcessMemory::of(&parse_process_pages(&line, "").unwrap(), None)
-        };
-        let on = |bytes: &[(u32, u64)]| bytes.iter().copied().collect::<BTreeMap<u32, u64>>();
-        let little = of("anon=1 N0=51199 N1=1");
-        assert_eq!(little.files["/model"], on(&[(0, 51198 << 12), (1, 0)]));
-        assert_eq!((little.changed_file_bytes, little.mapped_bytes()), (2 << 12, 200 << 20));
-        // Which half is whose is not told, but all of it is there.
-        let half = of("anon=25600 N0=25600 N1=25600");
-        assert_eq!((half.changed_file_bytes, half.files.len()), (200 << 20, 0));
-        let one_node = of("anon=25600 N0=51200");
-        assert_eq!(one_node.files["/model"], on(&[(0, 100 << 20)]));
-        assert_eq!((one_node.own, one_node.changed_file_bytes), (on(&[(0, 100 << 20)]), 0));
-    }
-
-    #[test]
-    fn a_file_of_several_processes_counts_once() {
-        let of = |pages: u64| {
-            let line = format!("1000 default file=/model N0={pages} N1=256 kernelpagesize_kB=4\n");
-            ProcessMemory::of(&parse_process_pages(&line, "").unwrap(), None)
-        };
-        let mut census = Census::default();
-        for (pid, pages) in [(1, 256), (2, 512), (3, 300)] {
-            census.count(pid, of(pages));
-        }
-        census.remember(CountMethod::Seen, Duration::ZERO);
-        let files = census.kept().unwrap().memory.files;
-        assert_eq!(files, [("/model".into(), [(0, 2 << 20), (1, 1 << 20)].into())].into());
-    }
-
-    /// A program of 2 GiB that starts 63 children of itself has 2 GiB and not 128.
-    #[test]
-    fn a_page_of_several_processes_counts_once() {
-        let numa_maps = "1000 default heap anon=524288 N0=524288 kernelpagesize_kB=4\n";
-        let maps = "1000-80001000 rw-p 00000000 00:00 0 [heap]\n";
-        let mappings = parse_process_pages(numa_maps, maps).unwrap();
-        let shares = [(0x1000, 1.0 / 64.0)].into();
-        let mut census = Census::default();
-        for pid in 1..=64 {
-            census.count(pid, ProcessMemory::of(&mappings, Some(&shares)));
-        }
-        census.remember(CountMethod::Seen, Duration::ZERO);
-        let kept = census.kept().unwrap();
-        assert_eq!((kept.memory.own, kept.processes), ([(0, 2 << 30)].into(), 64));
-    }
-
-    fn own(bytes: u64, node: u32) -> ProcessMemory {
-        ProcessMemory { own: [(node, bytes)].into(), ..ProcessMemory::default() }
-    }
-
-    /// While processes come and go the largest is what the program has at least.
-    #[test]
-    fn one_process_stands_for_the_program_until_all_had_more() {
-        let mut census = Census::default();
-        census.remember_one(CountMethod::Seen, Duration::ZERO, own(1000, 0));
-        census.remember_one(CountMethod::Seen, Duration::ZERO, own(900, 3));
-        assert_eq!(census.kept.clone().unwrap().memory.own, [(0, 1000)].into());
-        census.count(1, own(600, 1));
-        census.remember(CountMethod::Seen, Duration::ZERO);
-        assert_eq!(census.kept.clone().unwrap().memory.own, [(0, 1000)].into());
-        census.count(2, own(500, 2));
-        census.remember(CountMethod::Seen, Duration::ZERO);
-        let kept = census.kept().unwrap();
-        assert_eq!((kept.memory.own, kept.processes), ([(1, 600), (2, 500)].into(), 2));
-    }
-
-    /// Processes that come one after the other are not added up, and memory that was freed before the
-    /// end still counts.
-    #[test]
-    fn the_last_moment_with_the_most_memory_is_kept() {
-        let mut census = Census::default();
-        let at = Duration::from_secs;
-        let seen = |census: &mut Census, pid, memory, second| {
-            census.count(pid, memory);
-            census.remember(CountMethod::Seen, at(second));
-        };
-        seen(&mut census, 1, own(1000, 0), 1);
-        census.forget(1);
-        seen(&mut census, 2, own(995, 1), 2);
-        census.keep_living(&[]);
-        seen(&mut census, 3, own(10, 2), 3);
-        let kept = census.kept.clone().unwrap();
-        assert_eq!((kept.memory, kept.at, kept.processes), (own(995, 1), at(2), 1));
-        census.count(4, own(985, 3));
-        census.remember(CountMethod::AtEnd, at(4));
-        seen(&mut census, 4, own(980, 0), 5);
-        let kept = census.kept().unwrap();
-        assert_eq!(
-            (kept.method, kept.memory.own),
-            (CountMethod::AtEnd, [(2, 10), (3, 985)].into())
-        );
-    }
-
-    #[test]
-    fn shares_and_their_deviation() {
-        let found = shares(&[(0, 75), (1, 20), (3, 5)].into()).unwrap();
-        let asked = [(0, 0.75), (1, 0.25)].into();
-        assert!((largest_deviation(&found, &asked) - 0.05).abs() < 1e-12);
-        assert_eq!(shares(&[(0, 0)].into()), None);
-    }
-}
+mod tests;

@@ -77,10 +77,13 @@ pub struct ReportedMemory {
     pub largest_deviation: Option<f64>,
     /// Whether all memory that counts is where it was asked for; null where no shares were asked for.
     pub verdict: Option<PlacementVerdict>,
-    /// All that the processes map and that is in memory: own, shared and files of 1 MiB and more, bytes.
+    /// All that the processes map and that is in memory: own, shared and files, bytes.
     pub mapped_bytes: u64,
-    /// The most that was counted at any moment, or that the kernel says a process had in memory, bytes.
+    /// The most that there was at any moment: as it was counted, or, where that is more, as the kernel's counters
+    /// have it, bytes. These may hold pages that processes have in common more than once.
     pub peak_bytes: u64,
+    /// Processes that there were then.
+    pub peak_processes: usize,
     /// Pages of files that were changed, and those that the kernel does not tell from them, on nodes that it does
     /// not tell, bytes.
     pub changed_file_bytes: u64,
@@ -120,11 +123,13 @@ impl PlacementVerdict {
         };
         memory.shared.values().for_each(&mut count);
         let files = memory.files.iter().filter(|(path, _)| !memory.programs.contains(*path));
-        let files: Vec<&BTreeMap<u32, u64>> = files.map(|(_, bytes)| bytes).collect();
+        // What every shell maps of locales lies where the first that read it put it.
+        let small = Some(&memory.small_files).filter(|small| total(small) > SMALL_FILES);
+        let files: Vec<&BTreeMap<u32, u64>> = files.map(|(_, bytes)| bytes).chain(small).collect();
         let of_files: u64 = files.iter().map(|bytes| total(bytes)).fold(0, u64::saturating_add);
         let do_files_count = of_files as f64 > FILES_THAT_COUNT * memory.mapped_bytes() as f64;
         if do_files_count {
-            files.into_iter().for_each(count);
+            files.into_iter().for_each(&mut count);
         }
         let found = shares(&bytes_by_node)?;
         let largest_deviation = largest_deviation(&found, asked);
@@ -134,7 +139,22 @@ impl PlacementVerdict {
         // One node gets all of its pages, whatever their size.
         let is_divided = asked.values().filter(|share| **share > 0.0).count() > 1;
         let huge_page = memory.page_bytes.max(base_page);
-        let is_near = is_divided && is_within(huge_page);
+        // Mappings of small pages can be divided, whatever other mappings have.
+        let off_in_small_pages = |node: &u32| {
+            let small = |node: &u32| {
+                let huge = memory.huge.get(node).copied().unwrap_or_default();
+                bytes_by_node.get(node).copied().unwrap_or_default().saturating_sub(huge) as f64
+            };
+            let of_all: f64 = bytes_by_node.keys().map(small).sum();
+            (small(node) - asked.get(node).copied().unwrap_or_default() * of_all).abs() / all
+        };
+        let are_small_pages_within = || {
+            bytes_by_node
+                .keys()
+                .chain(asked.keys())
+                .all(|node| off_in_small_pages(node) <= TOLERANCE.max(base_page as f64 / all))
+        };
+        let is_near = is_divided && is_within(huge_page) && are_small_pages_within();
         Some(Self {
             is_as_asked: is_within(base_page) || is_near,
             largest_deviation,
@@ -294,16 +314,20 @@ const MOST_FILES: usize = 64;
 /// A node's share of a program's memory may be off what was asked for by so much: the promise of `run`.
 pub(crate) const TOLERANCE: f64 = 0.01;
 
+/// Whether more than a tenth of a peak is not mapped, or on nodes that are not known, small files aside.
+pub(crate) fn is_part(mapped: u64, changed_file_bytes: u64, peak: u64) -> bool {
+    let unseen = peak.saturating_sub(mapped.saturating_sub(changed_file_bytes));
+    unseen as f64 > 0.1 * peak as f64 && unseen > SMALL_FILES
+}
+
 impl ReportedMemory {
     /// Whether what is known to be on some node leaves out more than a tenth of what there was, small files aside.
     pub fn is_partial(&self) -> bool {
-        let placed = self.mapped_bytes.saturating_sub(self.changed_file_bytes);
-        let unseen = self.peak_bytes.saturating_sub(placed);
-        unseen as f64 > 0.1 * self.peak_bytes as f64 && unseen > SMALL_FILES
+        is_part(self.mapped_bytes, self.changed_file_bytes, self.peak_bytes)
     }
 
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
-        let ProgramMemory { method, at, processes, memory, peak_bytes } = memory;
+        let ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes } = memory;
         let achieved_shares = shares(&memory.own)?;
         let verdict = asked.and_then(|asked| PlacementVerdict::new(&memory, asked));
         let mapped_bytes = memory.mapped_bytes();
@@ -333,6 +357,7 @@ impl ReportedMemory {
             verdict,
             mapped_bytes,
             peak_bytes,
+            peak_processes,
             own_bytes_by_node: memory.own,
             asked_shares: asked.cloned(),
             changed_file_bytes: memory.changed_file_bytes,
@@ -371,7 +396,8 @@ mod tests {
             let memory = ProcessMemory { own: [own(0), own(1)].into(), ..ProcessMemory::default() };
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
             let peak_bytes = memory.mapped_bytes();
-            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            let (processes, peak_processes) = (1, 1);
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&asked)).unwrap().verdict.unwrap().is_as_asked
         };
         assert!(of([7, 3], [0.75, 0.25]) && of([70, 30], [0.7, 0.3]));
@@ -408,6 +434,11 @@ mod tests {
         let small = ProcessMemory { files: of_file("/lib/libc.so.6", 2), programs, ..own };
         let found = verdict(&small, &at_1);
         assert!(found.is_as_asked && !found.do_files_count, "{found:?}");
+        // Many small files as one large one, but not what every shell maps of locales.
+        let many = ProcessMemory { own: on(1, 100), small_files: on(0, 16), ..Default::default() };
+        assert!(!verdict(&many, &at_1).is_as_asked);
+        let locales = ProcessMemory { own: on(1, 4), small_files: on(0, 3), ..Default::default() };
+        assert!(verdict(&locales, &at_1).is_as_asked);
     }
 
     /// A look before a program had its memory speaks for a part.
@@ -417,7 +448,8 @@ mod tests {
             let memory = ProcessMemory { own: on(1, seen), ..ProcessMemory::default() };
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
             let peak_bytes = peak * MIB;
-            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            let (processes, peak_processes) = (1, 1);
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&on(1, 1).into_keys().map(|node| (node, 1.0)).collect()))
                 .unwrap()
                 .is_partial()
@@ -438,7 +470,8 @@ mod tests {
             let memory = ProcessMemory::of(&mappings, None);
             let peak_bytes = memory.mapped_bytes();
             let (method, at) = (CountMethod::Seen, Duration::ZERO);
-            let seen = ProgramMemory { method, at, processes: 1, memory, peak_bytes };
+            let (processes, peak_processes) = (1, 1);
+            let seen = ProgramMemory { method, at, processes, memory, peak_bytes, peak_processes };
             ReportedMemory::of(seen, Some(&[(1, 1.0)].into())).unwrap()
         };
         let little = reported("anon=1 N0=51199 N1=1");
@@ -455,11 +488,20 @@ mod tests {
     fn huge_pages_that_cannot_be_divided_are_the_cause() {
         let own = (0..72).map(|node| (node, if node < 5 { 4 * MIB } else { 2 * MIB })).collect();
         let asked: Vec<(u32, f64)> = (0..72).map(|node| (node, 1.0 / 72.0)).collect();
-        let huge = ProcessMemory { own, page_bytes: 2 * MIB, ..ProcessMemory::default() };
+        let own: BTreeMap<u32, u64> = own;
+        let huge = ProcessMemory {
+            huge: own.clone(),
+            own,
+            page_bytes: 2 * MIB,
+            ..ProcessMemory::default()
+        };
         let found = verdict(&huge, &asked);
         assert!(found.is_as_asked && found.undivided_page_bytes == Some(2 * MIB), "{found:?}");
         let base = ProcessMemory { page_bytes: 4096, ..huge.clone() };
         assert!(!verdict(&base, &asked).is_as_asked);
+        // The same in mappings of small pages, beside one of huge pages.
+        let mixed = ProcessMemory { huge: on(0, 2), ..huge.clone() };
+        assert!(!verdict(&mixed, &asked).is_as_asked);
         let one_node = ProcessMemory { own: [(0, 2 * MIB), (1, 60 * MIB)].into(), ..huge };
         assert!(!verdict(&one_node, &[(1, 1.0)]).is_as_asked, "a whole page is on another node");
     }

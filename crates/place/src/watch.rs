@@ -1,9 +1,13 @@
 //! Stays with a program until it ends, looks where its memory and threads are, and does to it what its
 //! placement needs.
 //!
-//! A look makes the kernel go over all page tables of a process: looks take at most one part in a
-//! hundred of a CPU's time, and are seldomer the longer the program runs, down to once a second. Only
-//! where pages are moved (weights that the kernel does not have) they may take a quarter.
+//! A look makes the kernel go over all page tables of a process. What takes far less time is to count what the
+//! processes have by the kernel's counters: while these stay the same, a look would find what the last one
+//! found. So processes are counted often, looked at when they have changed, and counts and looks together take at
+//! most one part in a hundred of a CPU's time. What that leaves without a look is known as a total. Only where pages
+//! are moved (weights that the kernel does not have) looks may take a quarter.
+
+mod look;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,28 +18,36 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, HUGE_PAGE_BYTES, Refusal, children_peak_bytes, follow,
-    has_memory_nodes, mapping_shares, mappings_with_huge_pages, next_change, next_change_of,
-    process_pages, task_state, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
+    AwaitedSignals, Change, Refusal, children_peak_bytes, descendants, follow, has_memory_nodes,
+    next_change_of, take_in_orphans, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
+use crate::changes::Changes;
+use crate::family_sizes::{Family, FamilySizes, SizeMark};
 use crate::follow::Follower;
 use crate::job::Job;
 use crate::launch::{NotLaunched, launch};
 use crate::loss::Loss;
 use crate::pinning::{PinnedThreads, Pinning};
-use crate::process_family::family;
-use crate::program_memory::{Census, CountMethod, ProcessMemory, ProgramMemory};
+use crate::program_memory::{Census, CountMethod, FileKinds, ProgramMemory};
 use crate::report::ReportedProcess;
 use crate::seen_threads::{SeenThread, SeenThreads};
 use crate::weights::MovedWeights;
 
-/// After which time a program is first looked at.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
-/// The longest time between two looks.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// All looks together may take 1 / COST of the time.
-const COST: u32 = 100;
+/// A program is counted after this part of its time so far, but no sooner and no later than this.
+const PAUSES: u32 = 16;
+const MIN_PAUSE: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_millis(250);
+/// What has not changed is looked at again after so long: the kernel may have moved its pages.
+const OLD: Duration = Duration::from_secs(1);
+/// All counts and looks together may take 1 / COST of the time, and of a program that ends before, of this one. With
+/// what else this process does it is a hundredth.
+const COST: u32 = 120;
+const SHORT: Duration = Duration::from_secs(2);
+/// A look takes no longer than this for each MiB in pages of 4 KiB: a look that takes longer was disturbed.
+const MAX_LOOK_NS_PER_MIB: u128 = 20_000;
+/// What may wait for a better moment costs this part of what is left.
+const SAVED: u32 = 8;
 /// The same while there are pages to move, and until the first were.
 const MOVING_COST: u32 = 4;
 
@@ -82,6 +94,7 @@ pub struct Steering {
 #[derive(Debug)]
 pub struct Watched {
     child: Child,
+    family: Family,
     begun: Instant,
     steering: Steering,
     /// What of the binding the program runs without.
@@ -101,10 +114,15 @@ pub fn start_watched(
     awaited: &AwaitedSignals,
 ) -> Result<Watched, NotLaunched> {
     if steering.is_followed {
-        wait_to_be_followed(command);
+        wait_to_be_followed(command, awaited);
     }
+    take_in_orphans();
+    let keeper = std::process::id();
+    let family = Family::new(keeper, descendants(Path::new("/"), keeper).unwrap_or_default());
     let begun = Instant::now();
-    let started = launch(command, binding, may_lose, Some(awaited));
+    // The mask of one that is followed is given to it later.
+    let mask = (!steering.is_followed).then_some(awaited);
+    let started = launch(command, binding, may_lose, mask);
     let (mut child, losses) = match started {
         Err(NotLaunched::Program(error)) if steering.is_followed && is_untraceable(&error) => {
             return Err(NotLaunched::Lost(vec![not_followed(&error)]));
@@ -112,7 +130,7 @@ pub fn start_watched(
         started => started?,
     };
     if steering.is_followed
-        && let Err(refusal) = follow(child.id())
+        && let Err(refusal) = follow(child.id(), awaited)
     {
         // It stands still before its first instruction.
         child.kill().ok();
@@ -120,7 +138,7 @@ pub fn start_watched(
         let what = "following the program (--follow)";
         return Err(NotLaunched::Lost(vec![Loss::refused(what, &refusal)]));
     }
-    Ok(Watched { child, begun, steering, losses })
+    Ok(Watched { child, family, begun, steering, losses })
 }
 
 fn not_followed(error: &io::Error) -> Loss {
@@ -176,94 +194,32 @@ pub fn watch(watched: Watched, awaited: &AwaitedSignals) -> Result<Outcome, Refu
     }
 }
 
-/// What happened to a program, and to what is followed with it. To ask for whomever something
-/// happened to takes the kernel the longer the more threads are followed, and to ask for one thread does
-/// not (Linux 5.14): SIGCHLD names one; but of several that come at once only the first does.
-struct Changes {
-    program: u32,
-    /// Those that are asked one by one.
-    asked: Vec<u32>,
-    /// Something has happened since a search found nothing.
-    is_search_due: bool,
-    last_search: Instant,
-    search_took: Duration,
-    found_in_a_row: u32,
-}
-
-/// Searches may take 1 / SEARCH_COST of the time.
-const SEARCH_COST: u32 = 8;
-/// Where searches find this many changes in a row, there are likely many more.
-const MANY: u32 = 4;
-
-impl Changes {
-    fn of(program: u32) -> Self {
-        let (last_search, search_took) = (Instant::now(), Duration::ZERO);
-        Self {
-            program,
-            asked: Vec::new(),
-            is_search_due: true,
-            last_search,
-            search_took,
-            found_in_a_row: 0,
-        }
-    }
-
-    fn next(
-        &mut self,
-        told_of: Option<u32>,
-        follower: Option<&Follower>,
-    ) -> Result<Option<Change>, Refusal> {
-        let Some(follower) = follower else { return next_change_of(self.program) };
-        self.is_search_due |= told_of.is_some();
-        self.asked.extend(told_of);
-        while let Some(pid) = self.asked.pop() {
-            // It may have been heard of before.
-            if let Ok(Some(change)) = next_change_of(pid) {
-                return Ok(Some(change));
-            }
-        }
-        if !self.pause(Some(follower)).is_zero() {
-            return Ok(None);
-        }
-        if self.found_in_a_row >= MANY {
-            self.found_in_a_row = 0;
-            self.asked.extend(follower.threads());
-            return self.next(None, Some(follower));
-        }
-        let begun = Instant::now();
-        let found = next_change()?;
-        self.search_took = begun.elapsed();
-        if found.is_some() {
-            self.found_in_a_row += 1;
-        } else {
-            (self.is_search_due, self.found_in_a_row) = (false, 0);
-            self.last_search = Instant::now();
-        }
-        Ok(found)
-    }
-
-    /// How long nothing is to be searched for.
-    fn pause(&self, follower: Option<&Follower>) -> Duration {
-        match follower {
-            Some(_) if self.is_search_due => {
-                (SEARCH_COST * self.search_took).saturating_sub(self.last_search.elapsed())
-            }
-            _ => Duration::MAX,
-        }
-    }
+/// A process as it was when it was looked at.
+struct Looked {
+    mark: SizeMark,
+    own_bytes: u64,
+    at: Duration,
 }
 
 struct Watch {
     program: u32,
     begun: Instant,
-    /// When to look next, after how long, and what CPU time all looks took.
-    next_look: Duration,
-    pause: Duration,
+    family: Family,
+    /// When to count next, and what CPU time this process took so far, or all counts and looks.
+    next_count: Duration,
     spent: Duration,
+    /// The sizes of the last count, and what was known at the last look at each.
+    sizes: FamilySizes,
+    looked: BTreeMap<u32, Looked>,
+    /// What all looks took, and what they went over.
+    looks: (Duration, u64),
+    file_kinds: FileKinds,
     is_bound: bool,
     is_interleaved: bool,
     follower: Option<Follower>,
     moved: Option<MovedWeights>,
+    /// The last look moved pages: there will be more.
+    is_moving: bool,
     census: Census,
     seen: SeenThreads,
     losses: Vec<Loss>,
@@ -274,7 +230,7 @@ struct Watch {
 
 impl Watch {
     fn new(watched: Watched) -> Self {
-        let Watched { child, begun, steering, losses } = watched;
+        let Watched { child, family, begun, steering, losses } = watched;
         let program = child.id();
         let mut seen = SeenThreads::default();
         if steering.is_followed {
@@ -284,13 +240,20 @@ impl Watch {
         Self {
             program,
             begun,
-            next_look: FIRST_LOOK,
-            pause: FIRST_LOOK,
-            spent: Duration::ZERO,
+            family,
+            next_count: MIN_PAUSE,
+            spent: Duration::from_nanos(thread_cpu_ns()),
+            sizes: FamilySizes::default(),
+            looked: BTreeMap::new(),
+            looks: (Duration::ZERO, 0),
+            file_kinds: FileKinds::default(),
             is_bound: steering.is_bound,
             is_interleaved: steering.is_interleaved,
-            follower: steering.is_followed.then(|| Follower::new(program, pinned)),
+            follower: steering
+                .is_followed
+                .then(|| Follower::new(program, pinned, steering.is_interleaved)),
             moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
+            is_moving: false,
             census: Census::default(),
             seen,
             losses,
@@ -301,7 +264,7 @@ impl Watch {
 
     /// How long nothing is to be done.
     fn pause(&self) -> Duration {
-        self.next_look.saturating_sub(self.begun.elapsed())
+        self.next_count.saturating_sub(self.begun.elapsed())
     }
 
     /// Deals with a change other than the program's end; the signal that has stopped the program.
@@ -319,84 +282,66 @@ impl Watch {
         stopped_by
     }
 
+    /// Counts what the processes have by the kernel's counters, and looks where their pages are as far as that is
+    /// not known and looks may still cost something.
     fn look_when_due(&mut self) {
         let begun = self.begun.elapsed();
-        if begun < self.next_look {
+        if begun < self.next_count {
             return;
         }
         let cpu_before = thread_cpu_ns();
-        let moved = self.look();
-        let took = self.begun.elapsed().saturating_sub(begun);
         // What it costs others: on a busy machine a look waits longer for a CPU than it has one.
-        let cost = Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
-        self.spent += cost;
-        // The next one will take as long; where new pages had to be moved there will be more.
-        self.next_look = match moved > 0 {
-            true => self.begun.elapsed() + FIRST_LOOK.max(MOVING_COST * took),
-            false => {
-                self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-                // A program that has none to move yet will have them.
-                let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
-                let most = if awaits_pages { MOVING_COST } else { COST };
-                (self.begun.elapsed() + self.pause).max(most * (self.spent + cost))
-            }
+        let cost = || Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
+        let sizes = self.count();
+        let counting = cost();
+        let (moved, has_looked) = self.look(&sizes, &cost);
+        let unseen = |pid: u32| {
+            let known = self.looked.get(&pid).map_or(0, |looked| looked.own_bytes);
+            sizes.own_bytes(pid).cast_signed().saturating_sub(known.cast_signed())
         };
+        self.census.note_unseen(sizes.processes().map(unseen).sum(), sizes.processes().len());
+        if has_looked {
+            self.census.remember(CountMethod::Seen, begun);
+        }
+        // Counts take half of what all may, and where nothing comes or goes a quarter.
+        let part = if sizes.is_about(&self.sizes) { 4 * COST } else { 2 * COST };
+        (self.sizes, self.is_moving) = (sizes, moved > 0);
+        self.spent += cost();
+        let now = self.begun.elapsed();
+        self.next_count = now
+            + match moved > 0 {
+                // Where new pages had to be moved there will be more.
+                true => MIN_PAUSE.max(MOVING_COST * (now - begun)),
+                false => (now / PAUSES).clamp(MIN_PAUSE, MAX_PAUSE).max(part * counting),
+            };
     }
 
-    /// Looks at all processes, and moves their pages where that is asked for: tells how many.
-    fn look(&mut self) -> u64 {
+    /// Finds the processes and counts what they have.
+    fn count(&mut self) -> FamilySizes {
         let root = Path::new("/");
-        let at = self.begun.elapsed();
-        let (family, childless) = self::family(root, self.program);
-        self.childless = childless.or(self.childless.take());
-        let mut moved = 0;
-        let mut largest = ProcessMemory::default();
-        for &process in &family {
-            self.seen.note(process, &tasks(root, process).unwrap_or_default());
-            let mut mappings = match process_pages(root, process) {
-                // What has no memory is not there any more.
-                Ok(mappings) if mappings.is_empty() => continue,
-                Ok(mappings) => mappings,
-                Err(refusal) => {
-                    // What has ended meanwhile refuses nothing; but /proc may be hidden.
-                    let has_ended = task_state(root, process).is_none_or(|state| state == 'Z');
-                    if !has_ended || task_state(root, std::process::id()).is_none() {
-                        self.blocked = Some(refusal);
-                    }
-                    continue;
-                }
-            };
-            if let Some(weights) = &mut self.moved {
-                let now = weights.deal(process, &mappings);
-                moved += now;
-                if now > 0 {
-                    mappings = process_pages(root, process).unwrap_or(mappings);
-                }
-            }
-            // Alone it has nothing in common with anybody.
-            let shares = (family.len() > 1)
-                .then(|| mapping_shares(root, process, process).unwrap_or_default());
-            let mut alone = ProcessMemory::of(&mappings, None);
-            let mut memory = shares.map(|shares| ProcessMemory::of(&mappings, Some(&shares)));
-            if self.is_interleaved
-                && mappings_with_huge_pages(root, process).is_ok_and(|found| !found.is_empty())
-            {
-                for memory in std::iter::once(&mut alone).chain(&mut memory) {
-                    memory.page_bytes = memory.page_bytes.max(HUGE_PAGE_BYTES as u64);
-                }
-            }
-            self.census.count(process, memory.unwrap_or_else(|| alone.clone()));
-            if alone.bytes() > largest.bytes() {
-                largest = alone;
+        if let Err(refusal) = self.family.find(root, self.program) {
+            self.childless = Some(refusal);
+        }
+        let family = self.family.members().clone();
+        let sizes = FamilySizes::read(root, &family, &self.sizes);
+        for &pid in family.iter().filter(|&&pid| !sizes.has(pid)) {
+            self.census.forget(pid);
+            self.looked.remove(&pid);
+            // Nobody else waits for one that was taken in; those that are followed are heard of all the same.
+            if self.follower.is_none() && pid != self.program {
+                next_change_of(pid).ok();
             }
         }
         self.census.keep_living(&family);
-        self.census.is_mixed = self::family(root, self.program).0 != family;
-        match self.census.is_mixed {
-            true => self.census.remember_one(CountMethod::Seen, at, largest),
-            false => self.census.remember(CountMethod::Seen, at),
+        self.looked.retain(|pid, _| family.contains(pid));
+        sizes
+    }
+
+    fn forget(&mut self, pid: u32) {
+        self.census.forget(pid);
+        if let Some(looked) = self.looked.get_mut(&pid) {
+            looked.own_bytes = 0;
         }
-        moved
     }
 
     fn outcome(mut self, status: ExitStatus) -> Outcome {

@@ -326,6 +326,18 @@ impl CachedPages {
 }
 
 /// What keeps a file, and in pages of which size.
+/// What keeps the file of a path that a process maps, by the file or, where it was deleted, by its folder; `None`
+/// where neither is to be had.
+pub fn mapped_file_store(root: &Path, pid: u32, path: &str) -> Option<FileStore> {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    // As the process sees it, which may be in another mount namespace.
+    let seen = root.join(format!("proc/{pid}/root{path}"));
+    // A device or a FIFO would wait or act when it is opened.
+    let is_file = seen.metadata().is_ok_and(|about| about.is_file());
+    let opened = if is_file { File::open(&seen) } else { File::open(seen.parent()?) };
+    store_of(&opened.ok()?).ok().map(|(store, _)| store)
+}
+
 fn store_of(file: &File) -> Result<(FileStore, usize), Refusal> {
     let mut about = MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the kernel writes the structure that it is given room for.

@@ -42,6 +42,7 @@ mod perf;
 mod policy;
 mod probe;
 mod process;
+mod process_size;
 mod process_table;
 mod proof_method;
 mod refusal;
@@ -58,7 +59,7 @@ mod written_file;
 
 pub use address_range::AddressRange;
 pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, task_cpus, thread_cpus};
-pub use cached_file::{CachedFile, CachedPages, FileStore};
+pub use cached_file::{CachedFile, CachedPages, FileStore, mapped_file_store};
 pub use child::{limit_self, stack_limit};
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
@@ -78,9 +79,7 @@ pub use page_move::{
 };
 pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
-pub use page_sizes::{
-    HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes, mappings_with_huge_pages,
-};
+pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use page_table::{PageTable, PresentPage};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
 pub use policy::{
@@ -88,9 +87,11 @@ pub use policy::{
 };
 pub use probe::probe_calls;
 pub use process::{
-    MappedPages, MappingKind, SharedMemory, Task, descendants, mapping_shares, parent_of,
-    parse_process_pages, process_of_task, process_pages, task_pages, task_state, tasks, tracer_of,
+    MappedPages, MappingDetails, MappingKind, SharedMemory, Task, descendants, mapping_details,
+    parent_of, parse_process_pages, process_of_task, process_pages, program_files, task_pages,
+    task_state, tasks, tracer_of,
 };
+pub use process_size::{ProcessSize, newest_process, process_size};
 pub use process_table::{
     ProcessIdentity, may_look_into, process_identity, process_numbers, resident_bytes,
     swapped_bytes, user_name,
@@ -98,8 +99,8 @@ pub use process_table::{
 pub use proof_method::ProofMethod;
 pub use refusal::{Errno, Refusal};
 pub use signals::{
-    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, kill_process_group, send_signal,
-    stand_in_for_program, stop_self,
+    ArrivedSignal, AwaitedSignals, ForeignForeground, end_by_signal, is_thread_of,
+    kill_process_group, send_signal, stand_in_for_program, stop_self, take_in_orphans,
 };
 pub use socket::{
     DoneSends, InterfaceAddress, allow_zero_copy, done_sends, has_too_many_sends,

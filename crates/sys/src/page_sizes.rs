@@ -1,6 +1,5 @@
 //! Which pages the kernel gave: base or huge, by /proc/self/smaps.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use nearfar_units::excerpt;
@@ -79,28 +78,6 @@ pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, S
     Ok(sizes)
 }
 
-/// Where the mappings of a process begin of which some is in transparent huge pages.
-///
-/// # Errors
-/// When the kernel does not let this user look into the process (ptrace(2), access mode).
-pub fn mappings_with_huge_pages(root: &Path, pid: u32) -> Result<BTreeSet<usize>, Refusal> {
-    Ok(parse_mappings_with_huge_pages(&read_text(root, format!("proc/{pid}/smaps"))?))
-}
-
-fn parse_mappings_with_huge_pages(smaps: &str) -> BTreeSet<usize> {
-    let (mut found, mut mapping) = (BTreeSet::new(), None);
-    for line in smaps.lines() {
-        match line.split_once(':') {
-            Some(("AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped", value)) => {
-                let has_some = parse_bytes(value, line).is_ok_and(|bytes| bytes > 0);
-                found.extend(mapping.filter(|_| has_some));
-            }
-            _ => mapping = parse_header(line).map(|range| range.start()).or(mapping),
-        }
-    }
-    found
-}
-
 fn parse_bytes(value: &str, line: &str) -> Result<u64, String> {
     let number = value.trim().strip_suffix("kB").and_then(|number| number.trim().parse().ok());
     number
@@ -149,11 +126,6 @@ Rss:                   8 kB
         assert_eq!((pool.base_bytes, pool.huge_bytes), (0, 2 << 20));
         let both = count_page_sizes(TEXT, AddressRange::new(0x7f00_0000_0000, 10 << 20)).unwrap();
         assert_eq!(both.huge_bytes, 6 << 20);
-    }
-
-    #[test]
-    fn mappings_with_transparent_huge_pages_are_told() {
-        assert_eq!(parse_mappings_with_huge_pages(TEXT), [0x7f00_0000_0000].into());
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct MappedPages {
     pub file: Option<String>,
     /// Whether it is of a file that the process also maps to be executed: a program or a library.
     pub is_program: bool,
+    /// Whether its file is memory (tmpfs), which numa_maps does not tell ([`crate::mapped_file_store`]).
+    pub is_of_tmpfs: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +85,7 @@ pub fn tasks(root: &Path, pid: u32) -> Result<Vec<Task>, Refusal> {
     Ok(task_numbers(root, pid)?.into_iter().filter_map(|tid| task(root, pid, tid)).collect())
 }
 
-fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
+pub(crate) fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     numbers_in(root, format!("proc/{pid}/task"))
 }
 
@@ -197,7 +199,8 @@ pub fn process_pages(root: &Path, pid: u32) -> Result<Vec<MappedPages>, Refusal>
     Ok(found.find(|pages| !pages.is_empty()).unwrap_or_default())
 }
 
-/// The same as one of its threads has it, without the mappings' ends, which takes half the time.
+/// The same as one of its threads has it, without the mappings' ends and which files are programs, which
+/// takes half the time.
 ///
 /// # Errors
 /// As [`process_pages`], or when there is no such thread.
@@ -205,36 +208,66 @@ pub fn task_pages(root: &Path, pid: u32, tid: u32) -> Result<Vec<MappedPages>, R
     parse(pid, &read_text(root, format!("proc/{pid}/task/{tid}/numa_maps"))?, "")
 }
 
+/// The files that a process maps to be executed: its program and libraries.
+///
+/// # Errors
+/// As [`process_pages`].
+pub fn program_files(root: &Path, pid: u32, tid: u32) -> Result<BTreeSet<String>, Refusal> {
+    let maps = read_text(root, format!("proc/{pid}/task/{tid}/maps"))?;
+    // Of maps only line breaks are written as numbers, which no library's name has.
+    let of = |line: &str| {
+        let mut fields = line.splitn(6, ' ');
+        let is_executable = fields.nth(1)?.contains('x');
+        let path = fields.nth(3)?.trim_start();
+        (is_executable && path.starts_with('/')).then(|| path.to_string())
+    };
+    Ok(maps.lines().filter_map(of).collect())
+}
+
 fn parse(pid: u32, numa_maps: &str, maps: &str) -> Result<Vec<MappedPages>, Refusal> {
     parse_process_pages(numa_maps, maps)
         .map_err(|reason| Refusal::Content { path: format!("/proc/{pid}/numa_maps"), reason })
 }
 
-/// Of each mapping of a process, by where it starts, how much of its memory is the process's where
-/// each page counts as one share of as many as there are processes that map it (0 to 1).
+/// What smaps tells of the mappings of a process beside nodes, by where they start.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MappingDetails {
+    /// How much of a mapping's memory is the process's where each page counts as one share of as many as
+    /// there are processes that map it (0 to 1).
+    pub shares: BTreeMap<usize, f64>,
+    /// Mappings of which some is in transparent huge pages.
+    pub with_huge_pages: BTreeSet<usize>,
+}
+
+/// Reads smaps of a process by one of its threads.
 ///
 /// # Errors
 /// When the kernel does not let this user look into the process.
-pub fn mapping_shares(root: &Path, pid: u32, tid: u32) -> Result<BTreeMap<usize, f64>, Refusal> {
-    Ok(parse_mapping_shares(&read_text(root, format!("proc/{pid}/task/{tid}/smaps"))?))
+pub fn mapping_details(root: &Path, pid: u32, tid: u32) -> Result<MappingDetails, Refusal> {
+    let folder = if tid == pid { format!("{pid}") } else { format!("{pid}/task/{tid}") };
+    Ok(parse_mapping_details(&read_text(root, format!("proc/{folder}/smaps"))?))
 }
 
 /// From the text of /proc/PID/smaps.
-fn parse_mapping_shares(smaps: &str) -> BTreeMap<usize, f64> {
-    let (mut shares, mut mapping, mut resident) = (BTreeMap::new(), None, 0.0);
+fn parse_mapping_details(smaps: &str) -> MappingDetails {
+    let (mut details, mut mapping, mut resident) = (MappingDetails::default(), None, 0.0);
     for line in smaps.lines() {
         let kib = |value: &str| value.trim().strip_suffix(" kB")?.parse::<f64>().ok();
         match line.split_once(':') {
             Some(("Rss", value)) => resident = kib(value).unwrap_or(0.0),
             Some(("Pss", value)) if resident > 0.0 => {
                 if let (Some(start), Some(share)) = (mapping, kib(value)) {
-                    shares.insert(start, (share / resident).min(1.0));
+                    details.shares.insert(start, (share / resident).min(1.0));
                 }
+            }
+            Some(("AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped", value)) => {
+                let has_some = kib(value).is_some_and(|kib| kib > 0.0);
+                details.with_huge_pages.extend(mapping.filter(|_| has_some));
             }
             _ => mapping = parse_header(line).map(|range| range.start()).or(mapping),
         }
     }
-    shares
+    details
 }
 
 /// From the texts of /proc/PID/numa_maps and /proc/PID/maps.
@@ -268,6 +301,7 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
             own_pages: own_pages(line),
             is_mapped_twice: line.contains(" mapmax="),
             is_program: false,
+            is_of_tmpfs: false,
         });
     }
     for mapping in &mut found {
@@ -388,11 +422,13 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_processes_share_is_told_by_mapping() {
+    fn memory_that_processes_share_and_huge_pages_are_told_by_mapping() {
         let smaps = "1000-3000 rw-p 00000000 00:00 0 [heap]\nSize: 8 kB\nRss:    8 kB\nPss:   2 kB\n\
-            4000-5000 rw-p 00000000 00:00 0\nRss: 0 kB\nPss: 0 kB\nVmFlags: rd wr\n\
-            7000-9000 rw-p 00000000 00:00 0\nRss: 4 kB\nPss: 4 kB\n";
-        assert_eq!(parse_mapping_shares(smaps), [(0x1000, 0.25), (0x7000, 1.0)].into());
+            AnonHugePages: 0 kB\n4000-5000 rw-p 00000000 00:00 0\nRss: 0 kB\nPss: 0 kB\nVmFlags: rd wr\n\
+            7000-9000 rw-p 00000000 00:00 0\nRss: 4 kB\nPss: 4 kB\nAnonHugePages: 2048 kB\n";
+        let found = parse_mapping_details(smaps);
+        assert_eq!(found.shares, [(0x1000, 0.25), (0x7000, 1.0)].into());
+        assert_eq!(found.with_huge_pages, [0x7000].into());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Signals that are waited for and not handled (sigtimedwait(2)), and those that are sent.
 
+use std::fs::File;
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use crate::child::forbid_core_dump;
@@ -104,6 +106,52 @@ pub fn stand_in_for_program() {
     for (signal, action) in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGXFSZ, libc::SIG_IGN)] {
         // SAFETY: no handler is installed.
         unsafe { libc::signal(signal, action) };
+    }
+}
+
+/// Makes this process the parent of what descends from it and has lost its own, as daemons do that start twice
+/// (PR_SET_CHILD_SUBREAPER of prctl(2), Linux 3.4); otherwise such a process would belong to nobody who knows it.
+pub fn take_in_orphans() {
+    // SAFETY: no memory is involved. An older kernel leaves it out.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Lets a signal come in the calling thread. Makes system calls only: allowed between fork and exec.
+pub(crate) fn unblock(signal: i32) {
+    if let Ok(set) = set_of(&[signal]) {
+        change_mask(libc::SIG_UNBLOCK, &set).ok();
+    }
+}
+
+/// A terminal whose foreground belongs to a program's process group and not to this process's.
+#[derive(Debug)]
+pub struct ForeignForeground {
+    terminal: File,
+    group: libc::pid_t,
+}
+
+impl ForeignForeground {
+    /// The controlling terminal, where this program leads the group in its foreground, as an interactive shell
+    /// does; `None` where it does not, or there is none.
+    pub fn of(program: u32) -> Option<Self> {
+        let terminal = File::open("/dev/tty").ok()?;
+        let program = libc::pid_t::try_from(program).ok()?;
+        // SAFETY: no memory is involved.
+        let foreground = unsafe { libc::tcgetpgrp(terminal.as_raw_fd()) };
+        // SAFETY: no memory is involved.
+        let group = unsafe { libc::getpgid(program) };
+        // SAFETY: no memory is involved.
+        let own = unsafe { libc::getpgrp() };
+        let is_foreign = group > 0 && foreground == group && group != own;
+        is_foreign.then_some(Self { terminal, group })
+    }
+
+    /// Gives the foreground back to the program's group, and lets that go on. SIGTTOU must be blocked.
+    pub fn give_back(self) {
+        // SAFETY: no memory is involved. Where the group is gone, so is the program.
+        unsafe { libc::tcsetpgrp(self.terminal.as_raw_fd(), self.group) };
+        // SAFETY: no memory is involved.
+        unsafe { libc::kill(-self.group, libc::SIGCONT) };
     }
 }
 

@@ -59,12 +59,18 @@ pub fn began_without_output() -> bool {
     CLOSED.load(Ordering::Relaxed) & 1 << libc::STDOUT_FILENO != 0
 }
 
-/// Lets a program begin with the signals ignored, the standard streams closed and the signals
-/// blocked (those of before `awaited`) that this process began with. All else it inherits anyhow.
+/// Lets a program begin with the signals ignored, the standard streams closed, the signals blocked (those of
+/// before `awaited`) and the signal at its parent's end (PR_SET_PDEATHSIG, which fork(2) clears) that this process
+/// began with. All else it inherits anyhow.
 pub fn start_as_this_was_started(command: &mut Command, awaited: Option<&AwaitedSignals>) {
     let mask = awaited.map(AwaitedSignals::before);
     let (ignored, closed) = (IGNORED.load(Ordering::Relaxed), CLOSED.load(Ordering::Relaxed));
+    let at_parents_end = signal_at_parents_end();
     let prepare = move || -> io::Result<()> {
+        if at_parents_end != 0 {
+            // SAFETY: no memory is involved.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, at_parents_end, 0, 0, 0) };
+        }
         for (bit, &signal) in SIGNALS.iter().enumerate() {
             let is_ignored = ignored & 1 << bit != 0;
             let action = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
@@ -84,4 +90,12 @@ pub fn start_as_this_was_started(command: &mut Command, awaited: Option<&Awaited
     // SAFETY: the function makes system calls that are allowed between fork and exec
     // (signal-safety(7)) and allocates nothing.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// The signal that this process gets when its parent ends; 0 is none.
+fn signal_at_parents_end() -> libc::c_int {
+    let mut signal: libc::c_int = 0;
+    // SAFETY: the kernel writes one number to the live `signal`.
+    unsafe { libc::prctl(libc::PR_GET_PDEATHSIG, &raw mut signal, 0, 0, 0) };
+    signal
 }

@@ -12,7 +12,8 @@ use std::process::Command;
 use std::ptr;
 
 use crate::refusal::{Errno, Refusal};
-use crate::signals::send_signal;
+use crate::signals::{AwaitedSignals, send_signal, unblock};
+use crate::startup::start_as_this_was_started;
 
 /// Bits of the number of an event in the status of a stop.
 const EVENT_SHIFT: u32 = 16;
@@ -45,16 +46,20 @@ pub enum Change {
     Halted { pid: u32, signal: i32 },
 }
 
-/// Lets the program that a command starts wait for [`follow`] before its first instruction.
-pub fn wait_to_be_followed(command: &mut Command) {
+/// Lets the program that a command starts wait for [`follow`] before its first instruction. That begins with a
+/// SIGTRAP, which must not be blocked; [`follow`] gives the program the
+/// mask that this process began with.
+pub fn wait_to_be_followed(command: &mut Command, awaited: &AwaitedSignals) {
+    start_as_this_was_started(command, Some(awaited));
     let ask = || {
+        unblock(libc::SIGTRAP);
         // SAFETY: the request takes no memory.
         match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, ptr::null_mut::<c_void>(), 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
     };
-    // SAFETY: the function makes one system call and allocates nothing.
+    // SAFETY: the function makes system calls that are allowed between fork and exec and allocates nothing.
     unsafe { command.pre_exec(ask) };
 }
 
@@ -64,16 +69,34 @@ pub fn wait_to_be_followed(command: &mut Command) {
 /// # Errors
 /// When the kernel does not let this user trace it (ptrace(2), Yama, a filter), or when it was
 /// killed.
-pub fn follow(pid: u32) -> Result<(), Refusal> {
+pub fn follow(pid: u32, awaited: &AwaitedSignals) -> Result<(), Refusal> {
     let number =
         libc::pid_t::try_from(pid).map_err(|_| Refusal::call("ptrace", pid, Errno(libc::ESRCH)))?;
     // By PTRACE_TRACEME it could not be left stopped by Ctrl-Z: it is let go, stopped, and seized.
     wait_for_stop(number)?;
+    set_mask(number, &awaited.before())?;
     request("PTRACE_DETACH", libc::PTRACE_DETACH, pid, libc::SIGSTOP.into())?;
     wait_for_stop(number)?;
     request("PTRACE_SEIZE", libc::PTRACE_SEIZE, pid, (FOLLOWED | libc::PTRACE_O_TRACEEXIT).into())?;
     send_signal(pid, libc::SIGCONT)
 }
+
+/// Gives a program that stands still the signals that are blocked in it.
+fn set_mask(pid: libc::pid_t, mask: &libc::sigset_t) -> Result<(), Refusal> {
+    // The kernel's set has 64 signals and is the beginning of the library's.
+    let bytes = ptr::without_provenance_mut::<c_void>(size_of::<u64>());
+    // SAFETY: the kernel reads as many bytes of the live mask.
+    let status = unsafe {
+        libc::ptrace(PTRACE_SETSIGMASK, pid, bytes, ptr::from_ref(mask).cast_mut().cast::<c_void>())
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(Refusal::call("ptrace", format_args!("PTRACE_SETSIGMASK {pid}"), Errno::last())),
+    }
+}
+
+/// Linux 3.11; not every C library names it.
+const PTRACE_SETSIGMASK: libc::c_uint = 0x420b;
 
 /// What is followed of every thread.
 const FOLLOWED: c_int = libc::PTRACE_O_TRACECLONE
@@ -251,14 +274,15 @@ mod tests {
     fn a_program_is_followed_from_its_first_instruction() {
         let mut command = Command::new("sh");
         command.args(["-c", "true & wait; exit 7"]);
-        wait_to_be_followed(&mut command);
+        let awaited = AwaitedSignals::block(&[]).unwrap();
+        wait_to_be_followed(&mut command, &awaited);
         let mut child = match command.spawn() {
             Ok(child) => child,
             // A sandbox without ptrace(2).
             Err(error) => return assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         };
         let pid = child.id();
-        follow(pid).unwrap();
+        follow(pid, &awaited).unwrap();
         let (mut started, mut endings) = (Vec::new(), 0);
         let status = loop {
             // Other tests have children of their own.
@@ -289,6 +313,6 @@ mod tests {
         assert_eq!((libc::WEXITSTATUS(status), started.len(), endings), (7, 1, 2));
         // Reaped above.
         assert!(child.wait().is_err());
-        assert!(follow(u32::MAX).is_err() && follow(pid).is_err());
+        assert!(follow(u32::MAX, &awaited).is_err() && follow(pid, &awaited).is_err());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -201,27 +201,74 @@ fn relay<Out: Write>(
     to: impl Fn() -> Out + Send + 'static,
     sender: Sender<()>,
 ) {
-    let Some(from) = from else { return };
+    let Some(mut from) = from else { return };
     std::thread::spawn(move || {
         let _sender = sender;
-        let mut from = BufReader::new(from);
-        let prefix = format!("[{index}] ");
-        let mut line = Vec::new();
+        let mut lines = PrefixedLines::new(index);
+        let mut room = vec![0; BLOCK_BYTES];
         loop {
-            line.clear();
-            line.extend(prefix.as_bytes());
-            if from.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+            let read = match from.read(&mut room) {
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
+            // One write of whole lines, so that those of several stay whole. A reader that has gone away is no
+            // reason to hold the program up.
+            let whole = if read == 0 { lines.end() } else { lines.take(&room[..read]) };
+            to().write_all(whole).ok();
+            if read == 0 {
                 return;
             }
-            if !line.ends_with(b"\n") {
-                line.push(b'\n');
-            }
-            // One write a line, so that those of several stay whole. A reader that has gone away is no
-            // reason to hold the program up.
-            to().write_all(&line).ok();
         }
     });
 }
+
+/// As much as a pipe holds.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// The lines of an instance with its index before each.
+struct PrefixedLines {
+    prefix: String,
+    /// Lines with their prefix, and of the last one what was printed so far.
+    text: Vec<u8>,
+    /// Bytes of whole lines that were handed on.
+    done: usize,
+}
+
+impl PrefixedLines {
+    fn new(index: usize) -> Self {
+        Self { prefix: format!("[{index}] "), text: Vec::new(), done: 0 }
+    }
+
+    /// The lines that end within what was printed next.
+    fn take(&mut self, printed: &[u8]) -> &[u8] {
+        self.text.drain(..std::mem::take(&mut self.done));
+        for part in printed.split_inclusive(|&byte| byte == b'\n') {
+            if self.text.last().is_none_or(|&last| last == b'\n') {
+                self.text.extend(self.prefix.as_bytes());
+            }
+            self.text.extend(part);
+        }
+        self.done = self.text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        if self.text.len() - self.done > MAX_LINE_BYTES {
+            self.text.push(b'\n');
+            self.done = self.text.len();
+        }
+        &self.text[..self.done]
+    }
+
+    /// What is left at the end, as a line.
+    fn end(&mut self) -> &[u8] {
+        self.text.drain(..std::mem::take(&mut self.done));
+        if !self.text.is_empty() {
+            self.text.push(b'\n');
+        }
+        &self.text
+    }
+}
+
+/// A longer line is broken.
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// What was printed is handed on to its end; a process that an instance left behind may hold it open.
 fn wait_for_silence(silent: &Receiver<()>) {
@@ -255,5 +302,22 @@ impl ReportFile {
         let mut text = String::new();
         let read = self.0.rewind().and_then(|()| self.0.read_to_string(&mut text));
         read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_handed_on_whole_with_the_index_before_each() {
+        let mut lines = PrefixedLines::new(3);
+        assert_eq!(lines.take(b"a\nb"), b"[3] a\n");
+        assert_eq!(lines.take(b"c"), b"");
+        assert_eq!(lines.take(b"\n\nd"), b"[3] bc\n[3] \n");
+        assert_eq!(lines.end(), b"[3] d\n");
+        let mut long = PrefixedLines::new(0);
+        assert_eq!(long.take(&vec![b'x'; MAX_LINE_BYTES]).len(), MAX_LINE_BYTES + 5);
+        assert_eq!(long.take(b"y\nz\n"), b"[0] y\n[0] z\n");
     }
 }

@@ -27,6 +27,7 @@ mod run;
 mod run_instances;
 mod run_programs;
 mod run_report;
+mod run_trees;
 mod schema;
 mod schema_text;
 mod serve;

@@ -334,6 +334,59 @@ fn signals_are_handed_on() {
     }
 }
 
+/// A program begins with the mask and the signal at its parent's end that nearfar began with.
+#[test]
+fn blocked_signals_and_the_one_at_a_parents_end_are_handed_on() {
+    let nearfar = env!("CARGO_BIN_EXE_nearfar");
+    for way in ways() {
+        let through = |program: &str, words: &[&str], asked: &[&str]| {
+            let mut command = Command::new(program);
+            let output = command.args(words).args([nearfar, "run"]).args(way).arg("--").args(asked);
+            let output = output.output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{way:?}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        let blocked =
+            through("env", &["--block-signal=TRAP"], &["grep", "SigBlk", "/proc/self/status"]);
+        assert_eq!(blocked, "SigBlk:\t0000000000000010\n", "{way:?}");
+        let told = through("setpriv", &["--pdeathsig", "TERM"], &["setpriv", "--dump"]);
+        assert!(told.to_lowercase().contains("parent death signal: term"), "{way:?}: {told}");
+    }
+}
+
+/// A shell that suspends itself gives the terminal back to the one that waits for nearfar, and gets it again.
+#[test]
+fn an_interactive_shell_can_suspend_itself() {
+    for way in STAYING {
+        let mut terminal = Command::new("timeout");
+        terminal.args(["120", "script", "-qfec", "bash --norc --noprofile -i", "/dev/null"]);
+        terminal.env("NEARFAR", env!("CARGO_BIN_EXE_nearfar")).env("TERM", "dumb");
+        terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut terminal = terminal.spawn().unwrap();
+        let (mut keys, mut screen) =
+            (terminal.stdin.take().unwrap(), terminal.stdout.take().unwrap());
+        let mut seen = String::new();
+        // What is typed has another text than what is waited for. Without an answer `timeout` ends the terminal.
+        let mut type_and_await = |typed: &str, answer: &str| {
+            keys.write_all(format!("{typed}\n").as_bytes()).unwrap();
+            let from = seen.len();
+            while !seen[from..].contains(answer) {
+                let mut some = [0; 256];
+                let read = screen.read(&mut some).unwrap();
+                assert!(read > 0, "{way:?}: no {answer} after {typed} in {seen}");
+                seen += &String::from_utf8_lossy(&some[..read]);
+            }
+        };
+        let start = format!("$NEARFAR run {} -- bash --norc --noprofile -i", way.join(" "));
+        type_and_await(&format!("{start}\necho in-$((40+2))"), "in-42");
+        type_and_await("suspend\necho out-$((40+3))", "out-43");
+        type_and_await("fg\necho in-$((40+4))", "in-44");
+        type_and_await("exit 7\necho status-$?", "status-7");
+        terminal.kill().unwrap();
+        terminal.wait().unwrap();
+    }
+}
+
 /// What a program leaves behind goes on, and who stops it can wake it, alone.
 #[test]
 fn daemons_and_stopped_programs_are_left_to_themselves() {

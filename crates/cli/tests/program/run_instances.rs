@@ -27,7 +27,7 @@ fn an_instance_knows_its_place_and_its_lines_have_its_index() {
     assert_eq!(lines[1], "[0] last");
     assert!(error.contains("[0] error\n"), "{error}");
     // The table, with its row of the status.
-    assert!(error.contains("own memory by node"), "{error}");
+    assert!(error.contains("as asked") && error.contains("memory by node"), "{error}");
 }
 
 #[test]

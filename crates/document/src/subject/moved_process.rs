@@ -45,7 +45,9 @@ fn sentence(moved: &MovedProcess) -> String {
                 true => "nothing to move, ",
                 false => "",
             };
-            format!("{who}: {nothing}{}.", describe_verdict(verdict, Some(&moved.asked_shares)))
+            let part = if moved.is_partial { "a part alone is known: " } else { "" };
+            let found = describe_verdict(verdict, Some(&moved.asked_shares));
+            format!("{who}: {nothing}{part}{found}.")
         }
     }
 }
@@ -163,6 +165,7 @@ mod tests {
             most_bytes_per_second: 2e9,
             threads: 2,
             verdict: Some(verdict(true)),
+            is_partial: false,
             undone: None,
             notes: vec!["later".into()],
         }
@@ -235,6 +238,8 @@ mod tests {
         ] {
             assert!(said.contains(words), "'{words}' is not in {said}");
         }
+        let in_part = MovedProcess { is_partial: true, ..moved() };
+        assert!(text(&in_part, 2).contains("a part alone is known: "), "{}", text(&in_part, 2));
         let none = MovedProcess { bytes_by_node: BTreeMap::new(), verdict: None, ..moved() };
         assert!(!none.is_as_asked() && text(&none, 2).contains("it has no memory"));
     }

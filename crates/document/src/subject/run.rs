@@ -60,10 +60,10 @@ fn memory_words(report: &RunReport) -> String {
     };
     let all = Bytes(memory.own_bytes_by_node.values().sum());
     let seen = describe_sighting(memory, report.seconds);
+    let part = if memory.is_partial() { "a part alone was seen: " } else { "" };
     match &memory.verdict {
         Some(verdict) => {
             let found = describe_verdict(verdict, memory.asked_shares.as_ref());
-            let part = if memory.is_partial() { "a part alone was seen: " } else { "" };
             format!("{part}{found}; {seen}")
         }
         None => {
@@ -71,7 +71,7 @@ fn memory_words(report: &RunReport) -> String {
             let most = shares.max_by(|one, other| one.1.total_cmp(other.1));
             let most =
                 most.map(|(node, share)| format!(", {} of it on node {node}", percent(*share)));
-            format!("{all} of its own memory{}; {seen}", most.unwrap_or_default())
+            format!("{part}{all} of its own memory{}; {seen}", most.unwrap_or_default())
         }
     }
 }
@@ -123,14 +123,16 @@ fn describe_sighting(memory: &ReportedMemory, ran: Option<f64>) -> String {
     let peak = match memory.mapped_bytes == memory.peak_bytes {
         true => format!("{} mapped, the peak", Bytes(memory.peak_bytes)),
         false => {
-            format!(
-                "{} of {} mapped at the peak",
-                Bytes(memory.mapped_bytes),
-                Bytes(memory.peak_bytes)
-            )
+            // Of what was not looked at the kernel's counters have pages that copies have in common.
+            let (all, part) = (Bytes(memory.peak_bytes), Bytes(memory.mapped_bytes));
+            format!("{part} of at most {all} mapped at the peak")
         }
     };
-    format!("{seen}{early}, {peak}")
+    let processes = match memory.processes < memory.peak_processes && memory.is_partial() {
+        true => format!(", {} of {}", memory.processes, count(memory.peak_processes, "process")),
+        false => String::new(),
+    };
+    format!("{seen}{early}, {peak}{processes}")
 }
 
 fn farthest_process(report: &RunReport) -> Option<String> {
@@ -185,6 +187,7 @@ fn shared_words(kind: SharedKind) -> &'static str {
     match kind {
         SharedKind::SystemV => "shared memory of System V",
         SharedKind::Posix => "shared memory of POSIX (/dev/shm)",
+        SharedKind::Tmpfs => "files in memory (tmpfs)",
         SharedKind::Memfd => "shared memory of memfd_create",
         SharedKind::Unnamed => "shared memory without a file",
         SharedKind::HugePages => "shared huge pages (hugetlbfs)",

@@ -43,9 +43,9 @@ impl EndedInstances {
         Self { schema: "nearfar.run-instances/1", instances }
     }
 
-    /// For people, a row for each.
+    /// For people, a row for each, with the memory that decides by the verdict of `run --report`.
     pub fn answer(&self) -> Answer {
-        let columns = ["instance", "node", "status", "time, s", "own memory by node"];
+        let columns = ["instance", "node", "status", "time, s", "as asked", "memory by node"];
         let rows = self.instances.iter().map(row);
         let table = Table::new("", columns.map(Column::words), rows);
         Answer::default().and_table(table, FIRST_INSTANCES)
@@ -53,7 +53,13 @@ impl EndedInstances {
 }
 
 fn row(it: &EndedInstance) -> Vec<Cell> {
-    let memory = match it.report["memory"]["own_bytes_by_node"].as_object() {
+    let verdict = &it.report["memory"]["verdict"];
+    let is_as_asked = match verdict["is_as_asked"].as_bool() {
+        Some(true) => Cell::text("yes"),
+        Some(false) => Cell::text("NO"),
+        None => Cell::Empty,
+    };
+    let memory = match verdict["bytes_by_node"].as_object() {
         Some(by_node) => {
             let of_node = |(node, bytes): (&String, &Value)| {
                 Some(format!("{} on {node}", Bytes(bytes.as_u64()?)))
@@ -70,6 +76,7 @@ fn row(it: &EndedInstance) -> Vec<Cell> {
         Cell::text(&it.nodes),
         Cell::text(it.status),
         Cell::Text(significant(it.seconds, 3)),
+        is_as_asked,
         memory,
     ]
 }
