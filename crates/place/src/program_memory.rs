@@ -89,6 +89,11 @@ impl ProcessMemory {
         others.map(total).fold(self.bytes(), u64::saturating_add)
     }
 
+    /// The same but for small files, which libraries may be among while it runs and not at its end.
+    fn weight(&self) -> u64 {
+        self.mapped_bytes() - total(&self.small_files)
+    }
+
     /// By a process's mappings. A page that several processes have unchanged since one started the
     /// other counts as a share of one, where the shares of the mappings are known
     /// ([`nearfar_sys::mapping_details`]).
@@ -350,13 +355,13 @@ impl Census {
     /// moments counts.
     pub fn remember(&mut self, method: CountMethod, at: Duration) {
         let mut memory = self.now();
-        let now = memory.mapped_bytes();
+        let now = memory.weight();
         let is_less_sure = self
             .kept
             .as_ref()
-            .is_some_and(|kept| kept.method > method && kept.memory.mapped_bytes() >= now);
+            .is_some_and(|kept| kept.method > method && kept.memory.weight() >= now);
         self.most = self.most.max(now);
-        self.peak = self.peak.max((now, self.living.len()));
+        self.peak = self.peak.max((memory.mapped_bytes(), self.living.len()));
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 100 {
             return;
         }
@@ -376,10 +381,10 @@ impl Census {
     /// Remembers what one process has by itself, where that is more than all had ever: the others were counted
     /// at other times, when more or fewer had the same pages, and the program has at least this.
     pub fn remember_one(&mut self, method: CountMethod, at: Duration, memory: ProcessMemory) {
-        let now = memory.mapped_bytes();
+        let now = memory.weight();
         if now > self.most {
             self.most = now;
-            self.peak = self.peak.max((now, 1));
+            self.peak = self.peak.max((memory.mapped_bytes(), 1));
             let (peak_bytes, peak_processes) = self.peak;
             let processes = 1;
             self.kept =

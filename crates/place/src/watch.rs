@@ -208,6 +208,8 @@ struct Watch {
     /// When to count next, and what CPU time this process took so far, or all counts and looks.
     next_count: Duration,
     spent: Duration,
+    /// Of that, before the program began.
+    start: Duration,
     /// The sizes of the last count, and what was known at the last look at each.
     sizes: FamilySizes,
     looked: BTreeMap<u32, Looked>,
@@ -242,6 +244,7 @@ impl Watch {
             begun,
             family,
             next_count: MIN_PAUSE,
+            start: Duration::from_nanos(thread_cpu_ns()),
             spent: Duration::from_nanos(thread_cpu_ns()),
             sizes: FamilySizes::default(),
             looked: BTreeMap::new(),

@@ -33,13 +33,16 @@ impl Watch {
         // A program that has no pages to move yet will have them.
         let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
         let part = if awaits_pages || self.is_moving { MOVING_COST } else { COST };
-        let allowed = (at.max(SHORT) / part).saturating_sub(self.spent);
+        let budget = at.max(SHORT) / part;
         let groups = self.stale(sizes, at);
         let is_settled = sizes.is_about(&self.sizes);
         let much = sizes.total() / 100;
         let (mut moved, mut has_looked) = (0, false);
         for Stale { unseen, group, unchanged } in groups {
             let likely: Duration = group.iter().map(|&pid| self.likely_cost(pid, sizes)).sum();
+            // Where more than a tenth is not known, what this process took to start does not count.
+            let free = if unseen > 10 * much { self.start } else { Duration::ZERO };
+            let allowed = (budget + free).saturating_sub(self.spent);
             let left = allowed.saturating_sub(cost());
             // What still grows is looked at as a whole, and only where that costs little of what is left: its parts
             // would be known of different moments, and of one at which it is small.
