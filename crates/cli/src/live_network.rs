@@ -22,8 +22,12 @@ pub fn with_network_here(
     machine: &Machine,
 ) -> anyhow::Result<Inputs> {
     if !inputs.experiments.contains(&Experiment::Network) {
-        if arguments.peer.is_some() {
-            bail!("--peer is for `--only network`, which is not measured");
+        let idle = [
+            ("--peer", arguments.peer.is_some()),
+            ("--token-file", arguments.token_file.is_some()),
+        ];
+        if let Some((option, _)) = idle.into_iter().find(|&(_, is_given)| is_given) {
+            bail!("{option} is for `--only network`, which is not measured");
         }
         return Ok(Inputs { network: None, ..inputs });
     }

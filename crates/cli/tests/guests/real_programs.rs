@@ -84,9 +84,8 @@ fn run(name: &str, options: &str, command: &str) -> String {
     )
 }
 
-#[test]
-#[ignore = "make outer: needs Python"]
-fn processes_of_python_are_interleaved() {
+/// Python and its library.
+fn python() -> (PathBuf, PathBuf) {
     let python = found("python3", "python3");
     let asked = "import os, sys, sysconfig\n\
                  print(os.path.realpath(sys.executable), sysconfig.get_path('stdlib'))";
@@ -95,18 +94,76 @@ fn processes_of_python_are_interleaved() {
         if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3".into() } else { python };
     let said = call(Command::new(python).args(["-c", asked]));
     let (python, library) = said.split_once(' ').unwrap();
+    (python.into(), library.into())
+}
+
+/// The verdict of a run, and what the first line would say of it.
+fn is_as_asked(report: &Value) -> bool {
+    report["memory"]["verdict"]["is_as_asked"].as_bool().unwrap_or_else(|| panic!("{report:#}"))
+}
+
+/// Maps a file, reads it, and tells what the kernel says of its pages.
+const MAPS_A_FILE: &str = "\
+import mmap, sys
+with open(sys.argv[1], 'rb') as file:
+    pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    sum(pages[at] for at in range(0, len(pages), 4096))
+    print(next(line for line in open('/proc/self/numa_maps') if sys.argv[1] in line))
+";
+
+/// A file that lies against the placement decides, although the program's own memory is where it was asked for.
+#[test]
+#[ignore = "make outer: needs Python"]
+fn the_verdict_of_python_covers_the_file_that_it_maps() {
+    let (python, library) = python();
+    let python_line = format!("{} -I -S", python.display());
+    let write = |node: u32| {
+        format!(
+            "nearfar run --placement local:{node} -- {python_line} -c \
+             \"open('/tmp/on.{node}', 'wb').write(bytes(64 << 20))\"\nchmod 666 /tmp/on.{node}\n"
+        )
+    };
+    let map = |node: u32| {
+        run(&format!("on.{node}"), "--follow", &format!("{python_line} map.py /tmp/on.{node}"))
+            .replace("--placement interleave", "--placement local:1")
+    };
+    let script = format!(
+        "cat >map.py <<'END'\n{MAPS_A_FILE}\nEND\n{}{}{}{}",
+        write(0),
+        write(1),
+        map(0),
+        map(1)
+    );
+    let ended = in_guest(&[&python], &[&library], &script);
+    for node in [0, 1] {
+        let report = report(&ended, &format!("on.{node}"), 0);
+        let maps = left(&ended, &format!("on.{node}.said"));
+        let pages = |of: u32| -> u64 {
+            let count = maps.split_whitespace().find_map(|it| it.strip_prefix(&format!("N{of}=")));
+            count.map_or(0, |count| count.parse().unwrap())
+        };
+        assert!(pages(node) > 16_000 && pages(1 - node) == 0, "{maps}");
+        assert_eq!(is_as_asked(&report), node == 1, "{maps}: {report:#}");
+    }
+}
+
+#[test]
+#[ignore = "make outer: needs Python"]
+fn processes_of_python_are_interleaved() {
+    let (python, library) = python();
     let program = std::fs::read_to_string(format!("{SOURCES}/pool.py")).unwrap();
     let script = format!(
         "cat >pool.py <<'END'\n{program}\nEND\n{}",
-        run("pool", "--follow", &format!("{python} -I -S pool.py 4 32 1 3"))
+        run("pool", "--follow", &format!("{} -I -S pool.py 4 32 1 3", python.display()))
     );
-    let ended = in_guest(&[Path::new(python)], &[Path::new(library)], &script);
+    let ended = in_guest(&[&python], &[&library], &script);
     let report = report(&ended, "pool", 3);
     assert!(left(&ended, "pool.said").contains(&(4_u64 << 25).to_string()));
     let processes = report["processes"].as_array().unwrap().iter();
     let own = processes.map(|it| &it["own_bytes_by_node"]).filter(|own| bytes(own)[0] > 4e6);
     assert_eq!(own.clone().count(), 4, "{report:#}");
     own.for_each(|own| assert_interleaved(own, 32.0, &report));
+    assert!(is_as_asked(&report), "{report:#}");
 }
 
 #[test]
@@ -145,6 +202,7 @@ fn threads_of_java_are_interleaved() {
     let ended = in_guest(&[&program], &[&image, &classes], &run("java", "--follow", &command));
     let report = report(&ended, "java", 9);
     assert_interleaved(&report["memory"]["own_bytes_by_node"], 128.0, &report);
+    assert!(is_as_asked(&report), "{report:#}");
 }
 
 #[test]
@@ -171,6 +229,7 @@ fn a_store_in_memory_is_interleaved() {
     let report = report(&ended, "redis", 0);
     assert!(left(&ended, "asked").contains("150000"), "{}", left(&ended, "asked"));
     assert_interleaved(&report["memory"]["own_bytes_by_node"], 80.0, &report);
+    assert!(is_as_asked(&report), "{report:#}");
 }
 
 /// The server's shared buffers are memory that it shares with its backends, without a file; what is told is what
@@ -211,4 +270,5 @@ fn a_database_s_buffers_are_interleaved() {
     let buffers = shared.iter().find(|it| it["kind"] == "unnamed");
     let buffers = buffers.unwrap_or_else(|| panic!("{report:#}"));
     assert_interleaved(&buffers["bytes_by_node"], 15.0, &report);
+    assert!(is_as_asked(&report), "{report:#}");
 }

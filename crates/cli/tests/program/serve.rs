@@ -103,5 +103,10 @@ fn messages_need_a_peer_and_its_token() {
         2,
         &["--peer is for `--only network`"],
     );
+    refuse(
+        &mut characterize(&format!("--only pairs --dry-run --token-file {token}")),
+        2,
+        &["--token-file is for `--only network`"],
+    );
     refuse(&mut characterize("--simulate amd-2p --only network --peer a"), 2, &["--simulate"]);
 }
