@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
     AwaitedSignals, Change, Refusal, children_peak_bytes, descendants, follow, has_memory_nodes,
-    next_change_of, take_in_orphans, thread_cpu_ns, tracer_of, wait_to_be_followed,
+    next_change_of, take_in_orphans, tasks, thread_cpu_ns, tracer_of, wait_to_be_followed,
 };
 
 use crate::changes::Changes;
@@ -327,6 +327,12 @@ impl Watch {
         }
         let family = self.family.members().clone();
         let sizes = FamilySizes::read(root, &family, &self.sizes);
+        // One that has ended is still there to be waited for: without any trace of it nothing is told here.
+        if !sizes.has(self.program)
+            && let Err(refusal) = tasks(root, self.program)
+        {
+            self.blocked = Some(refusal);
+        }
         for &pid in family.iter().filter(|&&pid| !sizes.has(pid)) {
             self.census.forget(pid);
             self.looked.remove(&pid);

@@ -11,6 +11,8 @@ use nearfar_sys::{NewFile, open_to_write};
 use crate::frame_reader::FrameReader;
 use crate::frame_writer::FrameWriter;
 use crate::line::Line;
+use crate::listed_record::list_record;
+use crate::reader::read_record_with;
 use crate::record::{FileEnd, Record};
 use crate::seal::{Seal, Sealing, seal_line};
 
@@ -162,8 +164,10 @@ impl RecordWriter {
             Err(_) => (path.to_path_buf(), None),
         };
         let file = NewFile::for_path(&target).map_err(create)?;
-        let holds_something = fs::metadata(&target).is_ok_and(|found| found.len() > 0);
-        let until = if until == Until::Header && holds_something { Until::Sample } else { until };
+        let until = match until {
+            Until::Header if may_hold_samples(&target) => Until::Sample,
+            until => until,
+        };
         let place = Place::Unnamed { file, until, replaces: fs::metadata(&target).is_ok() };
         let frames = is_compressed(path).then(FrameWriter::new);
         let file = RecordFile { path: path.into(), place, frames, length: 0, _old: old };
@@ -402,6 +406,17 @@ impl RecordFile {
         }
         Ok(())
     }
+}
+
+/// Whether a file that is there may hold what was measured, or is no record at all.
+fn may_hold_samples(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    if file.metadata().is_ok_and(|found| found.len() == 0) {
+        return false;
+    }
+    // Where its last lines have none, all of it is read.
+    let mut has_samples = !list_record(path).is_ok_and(|listed| listed.samples.is_none());
+    has_samples || read_record_with(file, |_| has_samples = true).is_err() || has_samples
 }
 
 fn is_compressed(path: &Path) -> bool {
