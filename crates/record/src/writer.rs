@@ -415,8 +415,12 @@ fn may_hold_samples(path: &Path) -> bool {
         return false;
     }
     // Where its last lines have none, all of it is read.
-    let mut has_samples = !list_record(path).is_ok_and(|listed| listed.samples.is_none());
-    has_samples || read_record_with(file, |_| has_samples = true).is_err() || has_samples
+    if !list_record(path).is_ok_and(|listed| listed.samples.is_none()) {
+        return true;
+    }
+    let mut samples = 0;
+    let is_read = read_record_with(file, |_| samples += 1).is_ok();
+    samples > 0 || !is_read
 }
 
 fn is_compressed(path: &Path) -> bool {

@@ -110,7 +110,9 @@ fn a_guide_goes_from_measuring_to_started_servers() {
     assert!(said.contains("One instance is fastest with a copy per node: "), "{said}");
     assert!(said.contains("are where they were asked for"), "{said}");
     assert!(said.contains("serving -m model.gguf --numa numactl\n"), "{said}");
-    assert!(error.contains("own memory by node"), "{error}");
+    // It lives for milliseconds, and a busy machine may look at it too late.
+    let is_told = ["own memory by node", "ended before it could"];
+    assert!(is_told.iter().any(|words| error.contains(words)), "{error}");
     let log = fs::read_to_string(place.join("server-0.log")).unwrap();
     assert_eq!(log, "serving -m model.gguf --no-mmap --numa numactl --port 8080\n");
 }

@@ -58,7 +58,6 @@ pub fn hostile_record(folder: &Path) -> PathBuf {
 fn spoil_header(header: &mut Value) {
     for pointer in [
         "/host",
-        "/started",
         "/versions",
         "/simulation/name",
         "/simulation/title",
