@@ -53,7 +53,7 @@ if not shown_by:
 with open(shown_by[0], encoding="utf-8") as file:
     view = json.load(file)
 
-SHOWN_BY_NUMBER = [0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+SHOWN_BY_NUMBER = [0xAD, 0x61C, 0x200B, 0xFEFF, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 
 
 def shown(text):
